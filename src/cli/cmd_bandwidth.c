@@ -77,7 +77,7 @@ static bool is_flow_only(const struct bandwidth *w)
 {
     unsigned needs = 0;
     for (size_t i = 0; i < w->specs.count; i++)
-        needs |= w->specs.items[i].spec.technique->encoder->needs;
+        needs |= vs_technique_needs(&w->specs.items[i].spec);
     return !(needs & (VS_NEEDS_LOADS | VS_NEEDS_STORES | VS_NEEDS_PRIOR));
 }
 

@@ -427,7 +427,7 @@ static int init_verify(struct vs_verify *v, struct vs_reader *reader,
     unsigned serves = 0, needs = 0;
     for (size_t i = 0; i < count; i++) {
         serves |= specs[i].spec.technique->serves;
-        needs |= specs[i].spec.technique->encoder->needs;
+        needs |= vs_technique_needs(&specs[i].spec);
     }
     return vs_verify_prepare(v, reader, serves, needs, diag);
 }

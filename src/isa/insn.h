@@ -23,6 +23,7 @@ struct vs_insn {
     uint8_t branch;  /* a branch's VS_BR_* without VS_BR_TAKEN; 0 is a direct jump */
     bool repeat;     /* a register says how often it executes: its memory events repeat */
     bool locked;     /* its memory events are one atomic read-modify-write */
+    bool prefetch;   /* it asks for a line of data that it does not read */
     bool negated;    /* it branches on the opposite of a condition: jne is je negated, since their
                       * encodings differ in one bit */
 };

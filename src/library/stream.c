@@ -239,7 +239,7 @@ static int prove(struct vs_reader *reader, const char *path, struct vs_proof *pr
     struct vs_verify v;
     for (size_t i = 0; i < count; i++) {
         serves |= proofs[i].spec.technique->serves;
-        needs |= proofs[i].spec.technique->encoder->needs;
+        needs |= vs_technique_needs(&proofs[i].spec);
     }
     int err = vs_verify_prepare(&v, reader, serves, needs, &own);
     if (!err)

@@ -89,7 +89,7 @@ int64_t vs_bandwidth_add(struct vs_bandwidth *b, const struct vs_technique_spec 
     b->rows[b->count] = (struct vs_bandwidth_row){
         .spec = *spec, .sink = sink, .context = context, .at_once = b->options.at_once};
     vs_technique_settle(&b->rows[b->count].spec, b->setup.timed);
-    b->needs |= spec->technique->encoder->needs & (b->isa ? ~0u : ~(unsigned)VS_NEEDS_CODE) &
+    b->needs |= vs_technique_needs(spec) & (b->isa ? ~0u : ~(unsigned)VS_NEEDS_CODE) &
                 (b->options.at_once ? ~(unsigned)VS_NEEDS_PRIOR : ~0u);
     return (int64_t)b->count++;
 }
@@ -252,7 +252,8 @@ static int take_slot(struct vs_bandwidth_row *row, const struct slot *slot)
                                    .wide = slot->wide.data,
                                    .wide_size = slot->wide.len,
                                    .count = slot->events.len / sizeof(struct vs_event)};
-    bool steps = ops->needs & VS_NEEDS_STEPS, events = ops->needs & VS_NEEDS_EVENTS;
+    const unsigned needs = vs_technique_needs(&row->spec);
+    bool steps = needs & VS_NEEDS_STEPS, events = needs & VS_NEEDS_EVENTS;
     const struct vs_slice slice = {.steps = steps ? (const struct vs_step *)slot->steps.data : NULL,
                                    .step_count =
                                        steps ? slot->steps.len / sizeof(struct vs_step) : 0,

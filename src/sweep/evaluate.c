@@ -181,7 +181,7 @@ static int prove_with(struct batch *b, struct vs_reader *reader, struct vs_proof
             vs_bandwidth_lacks(o->spec.technique, vs_reader_info(reader), &why))
             continue;
         serves |= o->spec.technique->serves;
-        needs |= o->spec.technique->encoder->needs;
+        needs |= vs_technique_needs(&o->spec);
         of[count] = o;
         proofs[count++].spec = o->spec;
     }
@@ -228,7 +228,7 @@ static unsigned parse_specs(struct batch *b)
         if (vs_technique_parse(&o->spec, b->units[i].spec, &why))
             snprintf(o->wrong, sizeof(o->wrong), "%s", why.text);
         else
-            needs |= o->spec.technique->encoder->needs;
+            needs |= vs_technique_needs(&o->spec);
     }
     return needs;
 }

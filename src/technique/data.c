@@ -294,6 +294,7 @@ const struct vs_count_row vs_data_count_rows[] = {
     ROW("order_messages", orders, "messages that only order cores; invalidations from outside"),
     ROW("order_message_bits", order_bits, "bits of these"),
     ROW("orders_implied", silent, "transactions whose order is implied"),
+    ROW("prefetches_reported", prefetches, "prefetches that were messages"),
     {0},
 };
 

@@ -94,6 +94,7 @@ struct vs_data_params {
     uint64_t data_bytes, values; /* E-Trace's */
     uint64_t k, r, region;       /* entries of the tables of known lines and pages */
     uint64_t complete, filter, predict, words, heads;
+    uint64_t prefetch; /* mlvNX_b's */
 };
 
 #define VS_DATA_ESCAPE 0xc1 /* not part of UTF-8 text or of an aligned address, and not small */
@@ -120,6 +121,7 @@ struct vs_data_counts {
     uint64_t expected;             /* values from outside that took no message */
     uint64_t states, state_bits;   /* in whole messages, ends of cores included */
     uint64_t orders, order_bits;   /* messages that only order cores; invalidations from outside */
+    uint64_t prefetches;           /* that were reported */
     uint64_t silent; /* with the rule `implied`: transactions whose order is implied */
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/power.h"
 #include "model/counter.h"
+#include "technique/passage.h"
 
 /* How many branches a full bCnt has counted. */
 static uint64_t most_branches(const struct vs_mispredict_config *config)
@@ -37,6 +38,10 @@ struct vs_mispredict_encoder {
     struct predictor_set sets;
     struct encoder_core *core;
     struct vs_flow_counts counts;
+    struct vs_passage passage;  /* if direct branches are learnt */
+    const struct vs_step *step; /* that the core is on its way to */
+    uint32_t left;              /* its instructions that are still to be counted, */
+    uint32_t passed;            /* and those of them that the core has passed */
 };
 
 static unsigned set_count(const struct vs_mispredict_config *config, unsigned cores)
@@ -93,15 +98,28 @@ static void push_call(const struct predictor_set *set, uint64_t return_address)
         vs_ras_push(&set->plain->ras, return_address);
 }
 
-int vs_mispredict_encoder_open(void **out, const struct vs_mispredict_config *config,
-                               const struct vs_technique_setup *setup, struct vs_port_writer *port)
+static void pass_direct(void *encoder, unsigned core, const struct vs_stretch *stretch);
+
+static int open_passage(struct vs_mispredict_encoder *e, const struct vs_address_code *code)
 {
+    if (!code)
+        return -VSE_INVAL;
+    int err = vs_passage_init(&e->passage, code, e->cores);
+    e->passage.sink = pass_direct;
+    e->passage.context = e;
+    return err;
+}
+
+int vs_mispredict_encoder_open(void **out, const struct vs_mispredict_config *config,
+                               const struct vs_technique_context *context)
+{
+    const struct vs_technique_setup *setup = context->setup;
     struct vs_mispredict_encoder *e = calloc(1, sizeof(*e));
     *out = NULL;
     if (!e)
         return -VSE_NOMEM;
     e->config = *config;
-    e->port = port;
+    e->port = context->port;
     e->cores = setup->cores;
     e->address_bits = setup->address_bits;
     e->bcnt_most = most_branches(config);
@@ -110,9 +128,11 @@ int vs_mispredict_encoder_open(void **out, const struct vs_mispredict_config *co
     int err = make_sets(&e->sets, config, setup);
     for (unsigned i = 0; !err && e->core && i < setup->cores; i++)
         e->core[i].set = set_of(&e->sets, config, i);
+    if (!err && e->core && config->direct)
+        err = open_passage(e, context->code);
     if (err || !e->core) {
         vs_mispredict_encoder_close(e);
-        return -VSE_NOMEM;
+        return err ? err : -VSE_NOMEM;
     }
     *out = e;
     return 0;
@@ -124,6 +144,7 @@ void vs_mispredict_encoder_close(void *encoder)
     if (!e)
         return;
     free_sets(&e->sets, &e->config, e->cores);
+    vs_passage_fini(&e->passage);
     free(e->core);
     free(e);
 }
@@ -288,11 +309,24 @@ static void indirect(struct vs_mispredict_encoder *e, struct encoder_core *c,
         put_misprediction(e, c, s);
 }
 
+/* An unconditional direct branch, if they are learnt. */
+static void direct(struct vs_mispredict_encoder *e, struct encoder_core *c, const struct vs_step *s)
+{
+    bool predicted = vs_predictors_outcome(c->set.plain, s->pc, true);
+    if (e->config.direct != VS_DIRECT_REPORTED)
+        return;
+    c->bcnt++;
+    c->mark = c->icnt;
+    if (!predicted)
+        put_misprediction(e, c, s);
+}
+
 /* Calls change a shared stack, in an order that has to be known. */
-static void call(const struct vs_mispredict_encoder *e, struct encoder_core *c,
-                 const struct vs_step *s)
+static void call(struct vs_mispredict_encoder *e, struct encoder_core *c, const struct vs_step *s)
 {
     push_call(&c->set, s->pc + s->size);
+    if (unlikely(e->config.direct))
+        direct(e, c, s);
     if (e->config.shared) {
         c->bcnt++;
         c->mark = c->icnt;
@@ -323,6 +357,8 @@ static inline __attribute__((always_inline)) int consume(struct vs_mispredict_en
             indirect(e, c, s);
         } else if (s->kind == VS_STEP_CALL) {
             call(e, c, s);
+        } else if (s->kind == VS_STEP_JUMP) {
+            direct(e, c, s);
         } else {
             put_discontinuity(e, c, s);
         }
@@ -334,9 +370,58 @@ static inline __attribute__((always_inline)) int consume(struct vs_mispredict_en
     return 0;
 }
 
+/* Encodes a jump that is reported, as a step of its own; its time is that of the step after it. */
+static int put_jump(struct vs_mispredict_encoder *e, unsigned core,
+                    const struct vs_stretch *stretch)
+{
+    const struct vs_step jump = {.pc = stretch->last_pc,
+                                 .target = stretch->target,
+                                 .time = e->step->time,
+                                 .icount = e->passed,
+                                 .core = (uint16_t)core,
+                                 .kind = VS_STEP_JUMP,
+                                 .flags = VS_BR_TAKEN};
+    e->left -= e->passed;
+    e->passed = 0;
+    return consume(e, &(struct vs_slice){.steps = &jump, .step_count = 1}, false);
+}
+
+/* The core passes code on its way to a step. */
+static void pass_direct(void *encoder, unsigned core, const struct vs_stretch *stretch)
+{
+    struct vs_mispredict_encoder *e = encoder;
+    e->passed += stretch->count;
+    if (!vs_stretch_jumps(stretch))
+        return;
+    if (e->config.direct == VS_DIRECT_REPORTED)
+        put_jump(e, core, stretch);
+    else
+        vs_predictors_outcome(e->core[core].set.plain, stretch->last_pc, true);
+}
+
+/* Encodes steps with the direct branches between them. */
+static int consume_direct(struct vs_mispredict_encoder *e, const struct vs_slice *slice)
+{
+    int err = 0;
+    for (size_t i = 0; i < slice->step_count && !err; i++) {
+        struct vs_step s = slice->steps[i];
+        if (unlikely(s.core >= e->cores))
+            return -VSE_INVAL;
+        e->step = &s;
+        e->left = s.icount;
+        e->passed = 0;
+        vs_passage_step(&e->passage, &s);
+        s.icount = e->left;
+        err = consume(e, &(struct vs_slice){.steps = &s, .step_count = 1}, false);
+    }
+    return err;
+}
+
 int vs_mispredict_consume(void *encoder, const struct vs_slice *slice)
 {
     struct vs_mispredict_encoder *e = encoder;
+    if (unlikely(e->config.direct))
+        return consume_direct(e, slice);
     return e->config.is_tagged ? consume(e, slice, true) : consume(e, slice, false);
 }
 
@@ -601,18 +686,45 @@ int vs_mispredict_branch(void *decoder, unsigned core, const struct vs_flow_site
     return err;
 }
 
-int vs_mispredict_call(void *decoder, unsigned core, uint64_t return_address, uint64_t target)
+/* A direct call that bCnt counts because predictors are shared. */
+static int count_call(struct vs_mispredict_decoder *d)
 {
-    (void)target;
-    struct vs_mispredict_decoder *d = decoder;
-    push_call(&d->core[core].set, return_address);
-    if (!d->config.shared || --d->left)
+    if (--d->left)
         return 0;
     if (d->message == INSTRUCTIONS)
         return full_before(d);
     return d->message == PREDICTED
                ? VS_FLOW_LAST
                : vs_port_refuse(d->port, VS_FIELD_BCNT, "reports a misprediction of a direct call");
+}
+
+/* A direct branch whose prediction was right or reported. */
+static int count_direct(struct vs_mispredict_decoder *d, struct decoder_core *c,
+                        const struct vs_flow_site *site)
+{
+    bool ends = !--d->left, right = d->message != MISPREDICTION || !ends;
+    if (unlikely(d->message == INSTRUCTIONS ? ends : site->last && !ends))
+        return full_before(d);
+    if (vs_predictors_outcome(c->set.plain, site->pc, true) != right)
+        return vs_port_refuse(d->port, VS_FIELD_BCNT,
+                              right ? "passes over a jump that was predicted not taken"
+                                    : "reports a jump that was predicted taken");
+    return ends ? VS_FLOW_LAST : 0;
+}
+
+int vs_mispredict_direct(void *decoder, unsigned core, const struct vs_flow_site *site)
+{
+    struct vs_mispredict_decoder *d = decoder;
+    struct decoder_core *c = &d->core[core];
+    if (site->flags & VS_BR_CALL)
+        push_call(&c->set, site->pc + site->size);
+    if (unlikely(d->config.shared && site->flags & VS_BR_CALL))
+        return count_call(d);
+    if (unlikely(d->config.direct == VS_DIRECT_REPORTED))
+        return count_direct(d, c, site);
+    if (unlikely(d->config.direct))
+        vs_predictors_outcome(c->set.plain, site->pc, true);
+    return 0;
 }
 
 /* ---- cost ------------------------------------------------------------------------------------ */

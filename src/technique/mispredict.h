@@ -17,6 +17,9 @@
  * reports that the other core has passed bCnt of them, all predicted right, unless there are none.
  * The bit after the 0 exists only if predictors are shared.
  *
+ * Unconditional direct branches may be learnt, too, for which the encoder walks the code between
+ * steps. If they are reported, they count in bCnt as conditional ones do.
+ *
  * Both counters have a width, and are full at the latest at all ones. A misprediction may be the
  * last branch that bCnt holds, so all ones in its place are no count: they say that 2^b - 2
  * branches have passed, all predicted right. iCnt is only sent between instructions: all ones are
@@ -30,12 +33,20 @@
 #include "technique/predictors.h"
 #include "technique/tagged.h"
 
+/* What becomes of unconditional direct branches: jumps and calls. */
+enum vs_mispredict_direct {
+    VS_DIRECT_INFERRED, /* nothing */
+    VS_DIRECT_LEARNED,  /* the predictor of outcomes learns that they are taken */
+    VS_DIRECT_REPORTED, /* the same; bCnt counts them, and wrong predictions of them are reported */
+};
+
 struct vs_mispredict_config {
     bool is_tagged;                         /* which of these two sets predicts: */
     struct vs_predictors_config predictors; /* gshare, stack and buffer */
     struct vs_tagged_config tagged;         /* TAGE and its like */
     bool shared;
-    unsigned bcnt_bits, icnt_bits; /* widths of the counters: model/counter.h */
+    enum vs_mispredict_direct direct; /* only with `predictors`, and if they are not shared */
+    unsigned bcnt_bits, icnt_bits;    /* widths of the counters: model/counter.h */
 
     bool unary; /* which of the two codes below */
     struct {
@@ -52,7 +63,7 @@ struct vs_mispredict_decoder;
 /* These are as the functions of vs_encoder_ops and vs_flow_decoder_ops, whose open they
  * complete. */
 int vs_mispredict_encoder_open(void **e, const struct vs_mispredict_config *config,
-                               const struct vs_technique_setup *setup, struct vs_port_writer *port);
+                               const struct vs_technique_context *context);
 int vs_mispredict_consume(void *e, const struct vs_slice *slice);
 void vs_mispredict_counts(const void *e, void *counts);
 void vs_mispredict_encoder_close(void *e);
@@ -62,7 +73,7 @@ int vs_mispredict_decoder_open(void **d, const struct vs_mispredict_config *conf
 int vs_mispredict_head(void *d, struct vs_flow_head *head);
 int vs_mispredict_branch(void *d, unsigned core, const struct vs_flow_site *site,
                          struct vs_flow_answer *answer);
-int vs_mispredict_call(void *d, unsigned core, uint64_t return_address, uint64_t target);
+int vs_mispredict_direct(void *d, unsigned core, const struct vs_flow_site *site);
 int vs_mispredict_discontinuity(void *d, unsigned core, uint64_t *target);
 void vs_mispredict_decoder_close(void *d);
 
@@ -76,7 +87,7 @@ void vs_mispredict_decoder_close(void *d);
     static int encoder_open(void **e, const struct vs_technique_context *context)                  \
     {                                                                                              \
         struct vs_mispredict_config config = config_of(context->params);                           \
-        return vs_mispredict_encoder_open(e, &config, context->setup, context->port);              \
+        return vs_mispredict_encoder_open(e, &config, context);                                    \
     }                                                                                              \
     static int decoder_open(void **d, const void *params, const struct vs_technique_setup *setup,  \
                             struct vs_port_reader *port)                                           \
@@ -93,7 +104,7 @@ void vs_mispredict_decoder_close(void *d);
     static const struct vs_flow_decoder_ops decoder_ops = {.open = decoder_open,                   \
                                                            .head = vs_mispredict_head,             \
                                                            .branch = vs_mispredict_branch,         \
-                                                           .call = vs_mispredict_call,             \
+                                                           .direct = vs_mispredict_direct,         \
                                                            .discontinuity =                        \
                                                                vs_mispredict_discontinuity,        \
                                                            .close = vs_mispredict_decoder_close}

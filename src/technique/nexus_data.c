@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mlvNX_b: the Nexus-like baseline. It sends every operand that is read: Ti | [dCC] | its bytes. */
+/* mlvNX_b: the Nexus-like baseline. It sends every operand that is read: Ti | [dCC] | its bytes.
+ *
+ * With prefetch=reported each prefetch is a message, too, as if it read 64 bytes. Published tables
+ * count that. The bytes are not known here, so zeros stand for them, and no decoder reads this. */
 #include "technique/nexus_data.h"
 
 #include <stdlib.h>
@@ -7,12 +10,17 @@
 #include "technique/data_common.h"
 #include "technique/machine.h"
 #include "technique/message_each.h"
+#include "technique/passage.h"
 
 /* ---- encoder --------------------------------------------------------------------------------- */
+
+enum { PREFETCHED = 64 }; /* bytes */
 
 struct encoder {
     struct vs_data_encoder common;
     struct vs_port_writer *heads; /* the common part's port, or one for the heads alone */
+    bool prefetches;              /* are reported */
+    struct vs_passage passage;    /* if they are */
 };
 
 static struct vs_port_writer *heads_of(struct vs_data_encoder *e)
@@ -42,16 +50,39 @@ static inline int load(struct vs_data_encoder *e, unsigned core, uint64_t addr, 
     return 0;
 }
 
+/* The prefetches on the way to a step; they count as committed at the last event so far. */
+static void put_prefetches(struct encoder *e, const struct vs_step *s)
+{
+    static const uint8_t bytes[PREFETCHED];
+    for (uint64_t n = vs_passage_prefetches(&e->passage, s); n; n--) {
+        vs_port_begin(e->heads, s->core, e->common.time);
+        vs_port_put_bytes(e->common.port, VS_FIELD_VALUE, bytes, sizeof(bytes));
+        vs_port_end(e->common.port);
+        e->common.counts.prefetches++;
+    }
+}
+
 static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
-    return vs_data_each(encoder, slice->events, load, vs_data_store_nothing);
+    struct encoder *e = encoder;
+    int err = vs_data_each(encoder, slice->events, load, vs_data_store_nothing);
+    for (size_t i = 0; e->prefetches && i < slice->step_count && !err; i++) {
+        const struct vs_step *s = &slice->steps[i];
+        if (unlikely(s->core >= e->common.cores))
+            return -VSE_INVAL;
+        put_prefetches(e, s);
+    }
+    return err;
 }
 
 static void encoder_close(void *encoder)
 {
-    if (encoder)
-        vs_data_encoder_fini(encoder);
-    free(encoder);
+    struct encoder *e = encoder;
+    if (!e)
+        return;
+    vs_data_encoder_fini(&e->common);
+    vs_passage_fini(&e->passage);
+    free(e);
 }
 
 int vs_nexus_data_encoder_open(void **encoder, const struct vs_technique_context *context,
@@ -68,7 +99,15 @@ int vs_nexus_data_encoder_open(void **encoder, const struct vs_technique_context
 
 static int encoder_open(void **encoder, const struct vs_technique_context *context)
 {
-    return vs_nexus_data_encoder_open(encoder, context, context->port);
+    const struct vs_data_params *p = context->params;
+    int err = vs_nexus_data_encoder_open(encoder, context, context->port);
+    struct encoder *e = *encoder;
+    if (err || !p->prefetch)
+        return err;
+    e->prefetches = true;
+    err = context->code ? vs_passage_init(&e->passage, context->code, context->setup->cores)
+                        : -VSE_INVAL;
+    return vs_machine_opened(encoder, err, encoder_close);
 }
 
 static const struct vs_encoder_ops encoder_ops =
@@ -151,8 +190,26 @@ static const struct vs_data_decoder_ops decoder_ops = {
 
 /* ---- technique ------------------------------------------------------------------------------- */
 
+static const char *const prefetch_words[] = {"unseen", "reported", NULL};
+
 static const struct vs_parameter parameters[] = {
-    VS_DATA_CYCLE_ROWS, VS_DATA_ICNT_ROW, {.name = NULL}};
+    VS_DATA_CYCLE_ROWS,
+    VS_DATA_ICNT_ROW,
+    VS_DATA_WORD(prefetch, prefetch_words, "reported: as reads of 64 bytes, not decodable"),
+    {.name = NULL},
+};
+
+static const char *undecodable(const void *params)
+{
+    return ((const struct vs_data_params *)params)->prefetch
+               ? "no load has the bytes that a prefetch is taken to read"
+               : NULL;
+}
+
+static unsigned needs(const void *params)
+{
+    return ((const struct vs_data_params *)params)->prefetch ? VS_NEEDS_STEPS | VS_NEEDS_CODE : 0;
+}
 
 static int cost(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list)
@@ -173,7 +230,9 @@ const struct vs_technique vs_technique_mlvnx_b = {
     .defaults = "dcc=8 dcc_next=8 icnt_bits=32",
     .unnamed = "icnt_bits=64",
     .cycles = vs_data_cycle_chunks,
+    .undecodable = undecodable,
     .cost = cost,
+    .needs = needs,
     .encoder = &encoder_ops,
     .data_decoder = &decoder_ops,
 };

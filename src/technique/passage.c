@@ -61,6 +61,7 @@ void vs_passage_search(struct vs_passage *p, unsigned core, uint64_t *left,
         if (p->sink)
             p->sink(p->context, core, r);
         passed->bytes += r->next - r->pc;
+        passed->prefetches += r->prefetches;
         passed->last = r->last_pc;
         passed->system = r->system_call;
         passed->inferable = r->inferable;
@@ -94,4 +95,32 @@ void vs_passage_go(struct vs_passage *p, unsigned core, uint64_t target)
     c->repeated = c->plain = 0;
     c->place.pc = target;
     c->alive = target != VS_STEP_NOWHERE;
+}
+
+static void go_on(struct vs_passage *p, const struct vs_step *s)
+{
+    if (s->kind == VS_STEP_DISCONTINUITY)
+        vs_passage_go(p, s->core, s->target);
+    else
+        vs_passage_branch(p, s->core, vs_step_next(s));
+}
+
+void vs_passage_step(struct vs_passage *p, const struct vs_step *s)
+{
+    struct vs_passed ignored;
+    for (uint64_t left = s->icount; left;)
+        vs_passage_search(p, s->core, &left, &ignored);
+    go_on(p, s);
+}
+
+uint64_t vs_passage_prefetches(struct vs_passage *p, const struct vs_step *s)
+{
+    uint64_t prefetches = 0;
+    for (uint64_t left = s->icount; left;) {
+        struct vs_passed passed;
+        vs_passage_take(p, s->core, &left, &passed);
+        prefetches += passed.prefetches;
+    }
+    go_on(p, s);
+    return prefetches;
 }

@@ -32,8 +32,9 @@ struct vs_passed {
     uint64_t last;   /* the address of the last instruction */
     uint64_t next;   /* the address after it, or where a direct jump goes */
     uint64_t target; /* where it goes if it is inferable */
-    bool inferable;  /* it is an indirect branch, and the instruction before tells where it goes */
-    bool system;     /* it asks the operating system */
+    uint32_t prefetches;
+    bool inferable; /* it is an indirect branch, and the instruction before tells where it goes */
+    bool system;    /* it asks the operating system */
 };
 
 /* The code must outlive it. Returns 0; -VSE_NOMEM. fini is needed in any case. */
@@ -62,6 +63,7 @@ static inline void vs_passage_take(struct vs_passage *p, unsigned core, uint64_t
                                  .last = w->last,
                                  .next = w->next,
                                  .target = w->target,
+                                 .prefetches = w->prefetches,
                                  .inferable = w->inferable,
                                  .system = w->system_call};
     c->repeated = w->repeat ? w->last : 0;
@@ -80,5 +82,12 @@ static inline void vs_passage_branch(struct vs_passage *p, unsigned core, uint64
 
 /* The core goes elsewhere, or nowhere. */
 void vs_passage_go(struct vs_passage *p, unsigned core, uint64_t target);
+
+/* The core executes a step's instructions, of which the sink is told, and goes on as the step says.
+ */
+void vs_passage_step(struct vs_passage *p, const struct vs_step *s);
+
+/* Does the same without the sink. Returns how many of them are prefetches. */
+uint64_t vs_passage_prefetches(struct vs_passage *p, const struct vs_step *s);
 
 #endif

@@ -156,6 +156,12 @@ void vs_technique_shape(const struct vs_technique_spec *s, const struct vs_techn
         t->framing(s->params, shape);
 }
 
+unsigned vs_technique_needs(const struct vs_technique_spec *s)
+{
+    const struct vs_technique *t = s->technique;
+    return t->encoder->needs | (t->needs ? t->needs(s->params) : 0);
+}
+
 const char *vs_technique_undecodable(const struct vs_technique_spec *s)
 {
     return s->technique->undecodable ? s->technique->undecodable(s->params) : NULL;

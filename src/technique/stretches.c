@@ -58,6 +58,7 @@ static void build(const struct vs_stretches *s, struct vs_stretch *r, uint32_t v
         r->flags = insn.branch;
         r->repeat = insn.repeat;
         r->system_call = insn.kind == VS_INSN_SYSCALL;
+        r->prefetches += insn.prefetch;
         r->count++;
     }
     if (r->branch && r->flags & VS_BR_INDIRECT && r->before)
@@ -100,6 +101,7 @@ static void extend(const struct vs_stretches *s, struct vs_way *w, const struct 
     w->bytes += (uint32_t)(r->next - r->pc);
     w->count += r->count;
     w->jumps += w->jump;
+    w->prefetches += r->prefetches;
     w->branch = r->branch;
     w->repeat = r->repeat;
     w->system_call = r->system_call;

@@ -19,12 +19,13 @@ struct vs_stretch {
     uint64_t next;    /* the address after it */
     uint64_t target;  /* of a direct branch, or of an indirect one that is inferable */
     uint32_t version;
-    uint16_t count;   /* instructions; 0: nothing is decoded here */
-    bool branch;      /* the last instruction is one, */
-    uint8_t flags;    /* with these VS_BR_* */
-    bool repeat;      /* it is a repeated one */
-    bool system_call; /* it asks the operating system */
-    uint8_t before;   /* bytes of the instruction before the last; 0: there is none here */
+    uint16_t count;     /* instructions; 0: nothing is decoded here */
+    bool branch;        /* the last instruction is one, */
+    uint8_t flags;      /* with these VS_BR_* */
+    bool repeat;        /* it is a repeated one */
+    bool system_call;   /* it asks the operating system */
+    uint8_t prefetches; /* instructions that are prefetches */
+    uint8_t before;     /* bytes of the instruction before the last; 0: there is none here */
     bool inferable; /* the branch is indirect, and the instruction before it tells where it goes */
 };
 
@@ -43,8 +44,9 @@ struct vs_way {
     uint64_t target; /* of the last, if it is a branch whose target is known or inferable */
     uint32_t version;
     uint32_t bytes;
-    uint16_t count;   /* instructions; 0: there is no way */
-    uint16_t jumps;   /* direct jumps among them */
+    uint16_t count; /* instructions; 0: there is no way */
+    uint16_t jumps; /* direct jumps among them */
+    uint16_t prefetches;
     bool branch;      /* the last instruction is a branch, */
     bool jump;        /* a direct jump */
     bool repeat;      /* it is a repeated one */

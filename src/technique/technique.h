@@ -356,6 +356,9 @@ struct vs_technique {
      * caches. */
     uint64_t (*cache_bits)(const void *params, const struct vs_technique_setup *setup);
 
+    /* Returns what the encoder has to be given with these parameters beyond `encoder->needs`. NULL:
+     * nothing. */
+    unsigned (*needs)(const void *params);
     const struct vs_encoder_ops *encoder;
     /* One for each kind that the technique serves; the others are NULL. */
     const struct vs_flow_decoder_ops *flow_decoder;
@@ -425,6 +428,9 @@ int vs_technique_text(const struct vs_technique_spec *s, char *out, size_t capac
 
 void vs_technique_shape(const struct vs_technique_spec *s, const struct vs_technique_setup *setup,
                         struct vs_port_shape *shape);
+
+/* Returns what the encoder has to be given: VS_NEEDS_*. */
+unsigned vs_technique_needs(const struct vs_technique_spec *s);
 
 /* Returns NULL, or why the stream of these parameters cannot be decoded. The string is static. */
 const char *vs_technique_undecodable(const struct vs_technique_spec *s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mcfTRaptor: mispredictions only, and numbers in chunks. mcfTR_b has the baseline's chunks,
  * mcfTR_e has chunks that suit the numbers. mispredict.h describes the messages. */
+#include "base/diag.h"
 #include "technique/mispredict.h"
 #include "technique/registry.h"
 
@@ -8,10 +9,11 @@ struct params {
     struct vs_predictors_params predictors;
     uint64_t ibtb_tags;
     struct vs_mispredict_chunks chunks;
-    uint64_t bcnt_bits, icnt_bits;
+    uint64_t bcnt_bits, icnt_bits, direct;
 };
 
 static const char *const tag_words[] = {"tagged", "untagged-oracle", NULL};
+static const char *const direct_words[] = {"inferred", "learned", "reported", NULL};
 
 static const struct vs_parameter parameters[] = {
     VS_PREDICTORS_ROWS,
@@ -22,6 +24,10 @@ static const struct vs_parameter parameters[] = {
     VS_PREDICTORS_PATH_ROWS,
     VS_MISPREDICT_CHUNK_ROWS(struct params),
     VS_MISPREDICT_COUNTERS(struct params),
+    {.name = "direct",
+     .offset = offsetof(struct params, direct),
+     .words = direct_words,
+     .help = "unconditional ones: not predicted; learned; counted, too"},
     {0},
 };
 
@@ -71,6 +77,7 @@ static struct vs_mispredict_config config_of(const void *params)
         .icnt_bits = (unsigned)p->icnt_bits,
     };
     config.predictors.ibtb.oracle = p->ibtb_tags;
+    config.direct = (enum vs_mispredict_direct)p->direct;
     vs_mispredict_set_chunks(&config, &p->chunks);
     return config;
 }
@@ -91,7 +98,17 @@ static const char *undecodable(const void *params)
 static int check(const void *params, struct vs_diag *diag)
 {
     struct vs_mispredict_config config = config_of(params);
+    if (config.direct && config.shared)
+        return vs_diag_set(
+            diag, -VSE_INVAL, -1, -1,
+            "direct=%s needs predictors=private: jumps of several cores have no order",
+            direct_words[config.direct]);
     return vs_predictors_check(&config.predictors, diag);
+}
+
+static unsigned needs(const void *params)
+{
+    return ((const struct params *)params)->direct ? VS_NEEDS_CODE : 0;
 }
 
 static int cost(const void *params, const struct vs_technique_setup *setup,
@@ -116,7 +133,7 @@ static const char *const aliases_e[] = {"mcfTRaptor",  "mcfTRaptor_e",  "tmcfTR_
         .params_size = sizeof(struct params),                                                      \
         .defaults = "gshare=4096 ras=32 ibtb=64 bcnt_bits=16 icnt_bits=16",                        \
         .unnamed = "bcnt_bits=64 icnt_bits=64", .configs = configs, .check = check,                \
-        .settle = settle_##letter, .cycles = cycles, .undecodable = undecodable,                   \
+        .settle = settle_##letter, .cycles = cycles, .undecodable = undecodable, .needs = needs,   \
         .ordered = ordered, .cost = cost, .encoder = &encoder_ops, .flow_decoder = &decoder_ops    \
     }
 

@@ -139,6 +139,48 @@ expect_equal "$(awk -F, '{ print $(NF - 1) }' "$out" | paste -sd' ')" "buffer_st
 run "$VESTIGE" bandwidth "$T/t.vest" "$T/t.vest" -t mcfTR_e --buffer 1:1:stall --json
 expect_equal "$(jq -s '.[2].buffer.stalled_cycles' "$out")" $((2 * stalled))
 
+# 3000 prefetches, and one that is not reached.
+begin counts_prefetches_as_published
+cat >"$T/prefetch.s" <<'END'
+        .globl _start
+_start: mov $1000, %ecx
+1:      prefetcht0 (%rsp)
+        prefetchnta 64(%rsp)
+        prefetcht2 128(%rsp)
+        dec %ecx
+        jnz 1b
+        test %ecx, %ecx
+        je 2f
+        prefetcht1 (%rsp)
+2:      mov $60, %eax
+        xor %edi, %edi
+        syscall
+END
+gcc -nostdlib -static -o "$T/prefetch" "$T/prefetch.s" || fail "no assembler"
+"$VESTIGE" record -o "$T/p.vest" -- "$T/prefetch" >"$out" 2>&1 || fail "not recorded"
+run "$VESTIGE" bandwidth "$T/p.vest" --json -t mlvNX_b -t mlvNX_b:prefetch=reported
+expect_status 0
+expect_equal "$(jq -s -c 'map([.messages, .bits]) | [.[1][0] - .[0][0], .[1][1] - .[0][1]]' "$out")" "[3000,$((3000 * 512))]"
+cat >"$T/hints.s" <<'END'
+        .globl _start
+_start: li t0, 100
+1:      .word 0x00116013        # prefetch.r 0(sp)
+        .word 0x02316013        # prefetch.w 32(sp)
+        .word 0x00016013        # prefetch.i 0(sp) asks for code
+        addi t0, t0, -1
+        bnez t0, 1b
+        li a0, 0
+        li a7, 93
+        ecall
+END
+riscv64-linux-gnu-gcc -nostdlib -static -o "$T/hints" "$T/hints.s" || fail "no assembler"
+for timed in '' --timed; do
+    "$VESTIGE" record -f -o "$T/h.vest" $timed -- "$T/hints" >"$out" 2>&1 || fail "not recorded"
+    run "$VESTIGE" bandwidth "$T/h.vest" --json -t mlvNX_b -t mlvNX_b:prefetch=reported
+    expect_status 0
+    expect_equal "$(jq -s -c '.[1].fields.value - (.[0].fields.value // 0)' "$out")" "$((200 * 512))"
+done
+
 begin refuses_bad_usage
 for wrong in "-t none" "-t mcfTR_e:gshare=3" "-t mcfTR_e:ibtb" "--buffer 0" "--buffer 1:x" "--buffer 1/" "--buffer 1:" "--buffer 1:stall" "--buffer 1:8:" \
     "--buffer 1:8:stalls" "--buffer 1:8:stall:" "--buffer 1::stall" "--window 0" \

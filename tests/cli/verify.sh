@@ -47,14 +47,30 @@ expect_equal "$(jq -c '[.technique, .outcome, .instructions]' "$out")" \
     "[\"mcfNX_b\",\"same\",$("$VESTIGE" info --no-scan --json "$T/a.vest" | jq .instructions)]"
 
 begin names_and_skips_what_no_decoder_reads
-run "$VESTIGE" verify "$T/a.vest" -t mcfTR_e:ibtb_tags=untagged-oracle -t mcfNX_b
+run "$VESTIGE" verify "$T/a.vest" -t mcfTR_e:ibtb_tags=untagged-oracle -t mlvNX_b:prefetch=reported -t mcfNX_b
 expect_status 0
 expect_out ': mcfTR_e ibtb_tags=untagged-oracle: not decodable, skipped: .+'
+expect_out ': mlvNX_b prefetch=reported: not decodable, skipped: .+'
 expect_out '^compared [1-9][0-9,]* events: all equal$'
 run "$VESTIGE" verify "$T/a.vest" -t mcfTR_e:ibtb_tags=untagged-oracle
 expect_status 2
 expect_one_line_err
 expect_err 'nothing was compared'
+
+begin proves_that_direct_branches_were_learnt
+run "$VESTIGE" verify "$T/a.vest" -t mcfTR_e:direct=learned -t mcfTR_b:direct=reported,bcnt_bits=5,icnt_bits=6,pir=all
+expect_status 0
+expect_no_err
+expect_equal "$(grep -c ': all equal$' "$out")" 3
+bits() {
+    "$VESTIGE" bandwidth "$T/a.vest" -t "$1" --json | jq .bits
+}
+[ "$(bits mcfTR_e)" != "$(bits mcfTR_e:direct=learned)" ] || fail "nothing was learnt"
+[ "$(bits mcfTR_e:direct=learned)" -lt "$(bits mcfTR_e:direct=reported)" ] || fail "nothing was reported"
+run "$VESTIGE" verify "$T/a.vest" -t mcfTR_e:direct=learned,predictors=shared
+expect_status 2
+expect_one_line_err
+expect_err 'direct=learned needs predictors=private'
 
 begin says_that_there_is_nothing_to_compare
 cat >"$T/quiet.s" <<'END'

@@ -77,8 +77,13 @@ static void randomize(struct vs_technique_spec *s, struct rng *rng)
             set_number(s, p->name, p->min + rng_below(rng, most - p->min + 1));
     }
     avoid(s, "ibtb_tags", "untagged-oracle", "tagged");
-    avoid(s, "direct", "reported", "inferred");
+    if (vs_technique_undecodable(s))
+        avoid(s, "direct", "reported", "inferred");
     CHECK(!vs_technique_undecodable(s));
+    if (vs_technique_check(s, NULL)) { /* direct branches need predictors of their own */
+        avoid(s, "direct", "learned", "inferred");
+        avoid(s, "direct", "reported", "inferred");
+    }
     avoid(s, "implicit_return", "counter", "stack");
     avoid(s, "implicit_return", "partial", "stack");
     CHECK_EQ(vs_technique_check(s, NULL), 0);

@@ -25,6 +25,13 @@ static bool reads_counter(const struct vs_rv64_insn *insn)
     return insn->csr >= VS_RV64_CYCLE && insn->csr <= VS_RV64_HPMCOUNTER31 && !only_writes;
 }
 
+/* The hints prefetch.r and prefetch.w of Zicbop. */
+static bool is_prefetch(const struct vs_rv64_insn *insn)
+{
+    unsigned kind = (unsigned)insn->imm & 0x1f;
+    return insn->op == VS_RV64_ORI && insn->rd == 0 && (kind == 1 || kind == 3);
+}
+
 static struct vs_insn classify(const struct vs_rv64_insn *insn, uint64_t pc)
 {
     struct vs_insn got = {.length = insn->length};
@@ -42,6 +49,9 @@ static struct vs_insn classify(const struct vs_rv64_insn *insn, uint64_t pc)
     case VS_RV64_CLASS_JALR:
         got.kind = VS_INSN_BRANCH;
         got.branch = (uint8_t)jalr_flags(insn->rd, insn->rs1);
+        break;
+    case VS_RV64_CLASS_ALU:
+        got.prefetch = is_prefetch(insn);
         break;
     case VS_RV64_CLASS_ECALL:
         got.kind = VS_INSN_SYSCALL;

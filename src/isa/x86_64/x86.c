@@ -117,6 +117,9 @@ static void classify(struct vs_insn *insn, const ZydisDecodedInstruction *z, uin
         if (is_interrupt(z, LINUX_INT))
             insn->kind = VS_INSN_SYSCALL;
         break;
+    case ZYDIS_CATEGORY_PREFETCH:
+        insn->prefetch = true;
+        break;
     case ZYDIS_CATEGORY_STRINGOP:
     case ZYDIS_CATEGORY_IOSTRINGOP:
         insn->repeat = is_repeated(z);
