@@ -346,21 +346,33 @@ WORKLOADS   := $(patsubst workloads/%.c,%,$(wildcard workloads/*.c))
 WL_COMMON   := $(patsubst workloads/%.c,%.o,$(wildcard workloads/common/*.c))
 WL_FLAGS    := -std=gnu11 -O2 -g -ffp-contract=off $(WARNINGS) -D_GNU_SOURCE -Iworkloads/common \
                -pthread -MMD -MP
-WL_TARGETS  := host rv64 asan tsan
+# The host's compiled as in the publications, and without optimisation: bench/results/steps.csv. RV64 has no prefetches
+# that -fprefetch-loop-arrays could use.
+WL_LEVELS   := host-published host-plain rv64-published
+WL_TARGETS  := host rv64 asan tsan $(WL_LEVELS)
 RV64_CC     ?= riscv64-linux-gnu-gcc
 wl-cc-host   = gcc
 wl-cc-rv64   = $(RV64_CC) -march=rv64gc -static
 wl-cc-asan   = gcc -fsanitize=address,undefined -fno-sanitize-recover=all
 wl-cc-tsan   = gcc -fsanitize=thread
+wl-cc-host-published = $(wl-cc-host)
+wl-cc-host-plain     = $(wl-cc-host)
+wl-cc-rv64-published = $(wl-cc-rv64)
+# the last -O counts; warnings are those of host and rv64
+wl-level-host-published = -O3 -funroll-loops -fprefetch-loop-arrays -w
+wl-level-host-plain     = -O0 -w
+wl-level-rv64-published = -O3 -funroll-loops -w
 
-.PHONY: workloads workloads-sanitized
+.PHONY: workloads workloads-levels workloads-sanitized
 ## workloads: build the traced programs for the host and for RV64
 workloads: $(foreach t,host rv64,$(WORKLOADS:%=$(O)/workloads/$(t)/%))
+## workloads-levels: build them as the publications did, and without optimisation
+workloads-levels: $(foreach t,$(WL_LEVELS),$(WORKLOADS:%=$(O)/workloads/$(t)/%))
 workloads-sanitized: $(foreach t,asan tsan,$(WORKLOADS:%=$(O)/workloads/$(t)/%))
 
 define workload-target
 $(O)/workloads/obj/$(1)/%.o: workloads/%.c Makefile | deps-build
-	$$(call say,CC,$$< [$(1)])mkdir -p $$(@D) && $(wl-cc-$(1)) $(WL_FLAGS) -c -o $$@ $$<
+	$$(call say,CC,$$< [$(1)])mkdir -p $$(@D) && $(wl-cc-$(1)) $(WL_FLAGS) $(wl-level-$(1)) -c -o $$@ $$<
 $(WORKLOADS:%=$(O)/workloads/$(1)/%): $(O)/workloads/$(1)/%: $(O)/workloads/obj/$(1)/%.o \
     $(WL_COMMON:%=$(O)/workloads/obj/$(1)/%)
 	$$(call say,LD,$$@)mkdir -p $$(@D) && $(wl-cc-$(1)) -pthread -o $$@ $$(filter %.o,$$^) -lm
