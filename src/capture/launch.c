@@ -356,6 +356,8 @@ int vs_launch_start(struct vs_launch *l, const struct vs_engine_request *o, stru
         e = vs_diag_set(diag, -VSE_IO, -1, -1, "cannot start Valgrind: %s", strerror(errno));
     if (e == 0 && l->pid == 0)
         become_valgrind(&a, &fds[THEIRS]);
+    if (e == 0)
+        l->process = (int)syscall(SYS_pidfd_open, l->pid, 0);
     free_arguments(&a);
     close_all(&fds[THEIRS], 2);
     l->socket = fds[OURS];

@@ -16,7 +16,7 @@
 struct vs_launch {
     pid_t pid;   /* 0 until it is known */
     bool child;  /* the process is not our child, but the program's, directly or not */
-    int process; /* a descriptor for such a process; -1: none */
+    int process; /* a descriptor for the process; -1: none */
     int socket;  /* to the tool, which sends struct wire_note and gets struct wire_reply */
     const uint8_t *memory; /* WIRE_RING_SIZE bytes */
     int log;               /* what Valgrind says is written to this file */

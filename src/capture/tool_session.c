@@ -377,24 +377,29 @@ static bool is_doomed(const struct vs_session *s)
  * earlier; it then runs on, unobserved. */
 static int listen_to_tool(struct vs_session *s)
 {
-    struct pollfd fd = {.fd = s->launch.socket, .events = POLLIN};
+    /* The end of a process that is ours to wait for need not wait for the next look. */
+    struct pollfd fds[] = {{.fd = s->launch.socket, .events = POLLIN},
+                           {.fd = s->launch.child ? -1 : s->launch.process, .events = POLLIN}};
     int e = 0;
 
     while (e == 0) {
         bool over = vs_launch_over(&s->launch);
-        int ready = poll(&fd, 1, over ? 0 : GLANCE), got;
+        int ready, got;
 
+        if (over)
+            fds[1].fd = -1;
+        ready = poll(fds, 2, over ? 0 : GLANCE);
         vs_session_heed(s);
         if (!over)
             watch_clock(s);
         if (!over && is_doomed(s))
             vs_launch_signal(&s->launch, SIGKILL);
-        if (ready > 0) {
+        if (ready > 0 && fds[0].revents) {
             got = read_note(s);
             if (got > 0)
                 e = take_note(s, &s->note);
             if (got == -VSE_END) {
-                fd.fd = -1;
+                fds[0].fd = -1;
                 if (s->launch.child)
                     vs_launch_gone(&s->launch);
             } else if (got < 0)
