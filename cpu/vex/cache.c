@@ -7,12 +7,14 @@
 
 #include <libvex.h>
 
-#define CHUNK   ((size_t)1 << 20)
-#define HELD    ((size_t)256 << 20) /* bytes after which everything is dropped */
-#define BUCKETS ((size_t)1 << BUCKET_BITS)
-#define PAGES   64 /* if more are to be forgotten, all blocks are looked at */
+#include "shared.h"
 
-enum { BUCKET_BITS = 14 };
+#define CHUNK ((size_t)1 << 20)
+#define HELD  ((size_t)512 << 20) /* bytes after which everything is dropped */
+#define PAGES 64                  /* if more are to be forgotten, all blocks are looked at */
+
+enum { BUCKET_BITS = 14, PAGE_BUCKET_BITS = 14 };
+#define PAGE_BUCKETS ((size_t)1 << PAGE_BUCKET_BITS)
 
 struct chunk {
     struct chunk *next;
@@ -70,11 +72,17 @@ static void clear_targets(struct cache *cache)
         cache->targets[i].pc = NO_TARGET;
 }
 
+static size_t bucket_count(const struct cache *cache)
+{
+    return (size_t)1 << cache->bucket_bits;
+}
+
 static void clear(struct cache *cache)
 {
-    memset(cache->buckets, 0, BUCKETS * sizeof(*cache->buckets));
-    memset(cache->pages, 0, BUCKETS * sizeof(*cache->pages));
+    memset(cache->buckets, 0, bucket_count(cache) * sizeof(*cache->buckets));
+    memset(cache->pages, 0, PAGE_BUCKETS * sizeof(*cache->pages));
     clear_targets(cache);
+    cache->count = 0;
 }
 
 struct cache *cache_new(const struct vs_cpu_ops *ops)
@@ -82,10 +90,12 @@ struct cache *cache_new(const struct vs_cpu_ops *ops)
     struct cache *cache = calloc(1, sizeof(*cache));
     if (!cache)
         return NULL;
+    shared_enter();
     cache->head.ops = ops;
+    cache->bucket_bits = BUCKET_BITS;
     cache->targets = malloc(TARGETS * sizeof(*cache->targets));
-    cache->buckets = malloc(BUCKETS * sizeof(*cache->buckets));
-    cache->pages = malloc(BUCKETS * sizeof(*cache->pages));
+    cache->buckets = malloc(bucket_count(cache) * sizeof(*cache->buckets));
+    cache->pages = malloc(PAGE_BUCKETS * sizeof(*cache->pages));
     if (!cache->targets || !cache->buckets || !cache->pages) {
         cache_free(cache);
         return NULL;
@@ -102,26 +112,42 @@ void cache_free(struct cache *cache)
     free(cache->buckets);
     free(cache->pages);
     free(cache);
+    shared_leave();
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-static size_t bucket_of(uint64_t key)
+static size_t hash(uint64_t key, unsigned bits)
 {
-    return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - BUCKET_BITS));
+    return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
+}
+
+static struct block **bucket_of(const struct cache *cache, uint64_t pc)
+{
+    return &cache->buckets[hash(pc, cache->bucket_bits)];
+}
+
+static struct page_entry **page_bucket_of(const struct cache *cache, uint64_t page)
+{
+    return &cache->pages[hash(page, PAGE_BUCKET_BITS)];
 }
 
 struct block *cache_find(const struct cache *cache, uint64_t pc, bool single)
 {
-    for (struct block *b = cache->buckets[bucket_of(pc)]; b; b = b->next)
+    for (struct block *b = *bucket_of(cache, pc); b; b = b->next)
         if (b->pc == pc && b->single == single)
             return b;
     return NULL;
 }
 
+static struct target *target_of(const struct cache *cache, uint64_t pc)
+{
+    return &cache->targets[target_index(pc)];
+}
+
 void cache_aim(struct cache *cache, const struct block *block)
 {
-    cache->targets[block->pc & (TARGETS - 1)] = (struct target){block->pc, block->code};
+    *target_of(cache, block->pc) = (struct target){block->pc, block->code};
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -130,6 +156,28 @@ static uint64_t last_page(const struct block *b)
 {
     uint64_t length = b->length ? b->length : 1;
     return (b->pc + length - 1) >> VS_PAGE_BITS;
+}
+
+/* Finding a block takes as long with many as with few. If there is no memory, it takes longer. */
+static void grow(struct cache *cache)
+{
+    struct cache larger = *cache;
+    larger.bucket_bits++;
+    larger.buckets = calloc(bucket_count(&larger), sizeof(*larger.buckets));
+    if (!larger.buckets)
+        return;
+    for (size_t i = 0; i < bucket_count(cache); i++) {
+        struct block *next;
+        for (struct block *b = cache->buckets[i]; b; b = next) {
+            struct block **place = bucket_of(&larger, b->pc);
+            next = b->next;
+            b->next = *place;
+            *place = b;
+        }
+    }
+    free(cache->buckets);
+    cache->buckets = larger.buckets;
+    cache->bucket_bits = larger.bucket_bits;
 }
 
 struct block *cache_add(struct cache *cache, const struct block *block, const void *code,
@@ -149,13 +197,15 @@ struct block *cache_add(struct cache *cache, const struct block *block, const vo
     b->believed = cache->doubts;
     for (uint64_t page = first; page == first || page == last; page++) {
         struct page_entry *e = cache_room(cache, sizeof(*e));
-        struct page_entry **place = &cache->pages[bucket_of(page)];
+        struct page_entry **place = page_bucket_of(cache, page);
         if (!e)
             return NULL; /* what is on the first page already is never found */
         *e = (struct page_entry){b, page, *place};
         *place = e;
     }
-    struct block **place = &cache->buckets[bucket_of(b->pc)];
+    if (cache->count++ >= bucket_count(cache))
+        grow(cache);
+    struct block **place = bucket_of(cache, b->pc);
     b->next = *place;
     *place = b;
     return b;
@@ -187,14 +237,20 @@ static void unlink_all(struct cache *cache, struct block *b)
     b->in = NULL;
 }
 
-static void forget(struct cache *cache, struct block *b)
+/* From now on the block has to be looked for. */
+static void part(struct cache *cache, struct block *b)
 {
-    struct target *t = &cache->targets[b->pc & (TARGETS - 1)];
-    struct block **place = &cache->buckets[bucket_of(b->pc)];
-    b->dead = true;
+    struct target *t = target_of(cache, b->pc);
     unlink_all(cache, b);
     if (t->pc == b->pc && t->code == b->code)
         t->pc = NO_TARGET;
+}
+
+static void forget(struct cache *cache, struct block *b)
+{
+    struct block **place = bucket_of(cache, b->pc);
+    b->dead = true;
+    part(cache, b);
     while (*place && *place != b)
         place = &(*place)->next;
     if (*place)
@@ -208,7 +264,7 @@ static bool lies_in(const struct block *b, uint64_t addr, uint64_t size)
 
 static void flush_page(struct cache *cache, uint64_t page, uint64_t addr, uint64_t size)
 {
-    struct page_entry **place = &cache->pages[bucket_of(page)];
+    struct page_entry **place = page_bucket_of(cache, page);
     while (*place) {
         struct block *b = (*place)->block;
         if (!b->dead && (*place)->page == page && lies_in(b, addr, size))
@@ -220,10 +276,34 @@ static void flush_page(struct cache *cache, uint64_t page, uint64_t addr, uint64
     }
 }
 
+static void doubt(struct cache *cache, struct block *b, uint64_t addr, uint64_t size)
+{
+    if (b->dead || !lies_in(b, addr, size))
+        return;
+    b->believed = cache->doubts - 1;
+    part(cache, b);
+}
+
+/* The blocks in many pages: what is mapped anew is mostly memory without any. */
+static void doubt_range(struct cache *cache, uint64_t addr, uint64_t size, uint64_t pages)
+{
+    const uint64_t first = addr >> VS_PAGE_BITS;
+    if (pages > cache->count) {
+        for (size_t i = 0; i < bucket_count(cache); i++)
+            for (struct block *b = cache->buckets[i]; b; b = b->next)
+                doubt(cache, b, addr, size);
+        return;
+    }
+    for (uint64_t i = 0; i < pages; i++)
+        for (struct page_entry *e = *page_bucket_of(cache, first + i); e; e = e->next)
+            if (e->page == first + i)
+                doubt(cache, e->block, addr, size);
+}
+
 static void doubt_all(struct cache *cache)
 {
     cache->doubts++;
-    for (size_t i = 0; i < BUCKETS; i++)
+    for (size_t i = 0; i < bucket_count(cache); i++)
         for (struct block *b = cache->buckets[i]; b; b = b->next)
             unlink_all(cache, b);
     clear_targets(cache);
@@ -253,12 +333,14 @@ void cache_relieve(struct cache *cache)
 void cache_flush(struct cache *cache, uint64_t addr, uint64_t size)
 {
     uint64_t first = addr >> VS_PAGE_BITS;
+    const bool all = size > UINT64_MAX - VS_PAGE_SIZE;
     uint64_t pages = size ? ((addr & (VS_PAGE_SIZE - 1)) + size - 1) / VS_PAGE_SIZE + 1 : 0;
     cache->head.flushes++;
-    if (pages > PAGES || size > UINT64_MAX - VS_PAGE_SIZE) {
+    if (all)
         doubt_all(cache);
-        return;
-    }
-    for (uint64_t i = 0; i < pages; i++)
-        flush_page(cache, first + i, addr, size);
+    else if (pages > PAGES)
+        doubt_range(cache, addr, size, pages);
+    else
+        for (uint64_t i = 0; i < pages; i++)
+            flush_page(cache, first + i, addr, size);
 }

@@ -27,7 +27,7 @@ struct block {
     bool repeats;       /* it is one that repeats itself */
     bool stops;         /* pc is an address to stop at */
     bool dead;          /* it is forgotten */
-    uint64_t believed;  /* the cache\'s `doubts` when its code was last looked at */
+    uint64_t believed;  /* the cache's `doubts` when its code was last looked at */
     struct link *in;    /* branches that are linked to it */
     struct block *next; /* in its bucket */
 };
@@ -38,7 +38,9 @@ struct page_entry;
 struct cache {
     struct vs_cpu_code head;
     struct target *targets;
-    struct block **buckets;
+    struct block **buckets; /* 2^bucket_bits */
+    unsigned bucket_bits;
+    size_t count;              /* of blocks that were added since everything was dropped */
     struct page_entry **pages; /* blocks by page, hashed */
     struct chunk *code, *data; /* memory for code, and for blocks, sites and links */
     size_t held;               /* bytes of both */

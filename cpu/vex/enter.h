@@ -52,6 +52,12 @@ struct target {
     const void *code;
 };
 
+/* Where a target is in the table: as enter_indirect finds it. */
+static inline size_t target_index(uint64_t pc)
+{
+    return (size_t)((uint32_t)pc ^ (uint32_t)(pc >> 14)) & (TARGETS - 1);
+}
+
 #define NO_TARGET UINT64_MAX /* no instruction's address */
 
 #endif

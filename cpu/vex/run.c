@@ -181,13 +181,17 @@ static int iterate(struct core *c, const struct block *b)
 /* Completes an instruction that goes on, or comes to where it has to stop. */
 static int complete(struct core *c)
 {
-    struct block *b;
+    const struct cache *cache = cache_of(c);
+    const uint64_t pc = c->cpu.pc;
+    uint64_t flushes = 0;
+    struct block *b = NULL;
     while (c->cpu.iterations) {
         if (c->cpu.iterations == c->cpu.iterate_until)
             return VS_STOP_LIMIT;
-        int stop = find(c, false, &b);
+        int stop = b && c->cpu.pc == pc && cache->head.flushes == flushes ? 0 : find(c, false, &b);
         if (stop)
             return stop;
+        flushes = cache->head.flushes;
         if (!b->repeats) {
             c->cpu.iterations = 0; /* the code is not what it was */
             return GO_ON;
