@@ -42,6 +42,18 @@ static inline bool vs_atoms_take(struct vs_atoms *a)
 /* Takes a packet's atoms off a buffer that is not empty, and returns the packet. */
 uint8_t vs_atoms_pack(struct vs_atoms *a);
 
+/* Does the same, fast if there are few. */
+static inline uint8_t vs_atoms_pack_some(struct vs_atoms *a)
+{
+    static const uint8_t any[] = {0, 0xF6, 0xD8, 0xF8}; /* F1, F2, F3 */
+    if (a->count > 3)
+        return vs_atoms_pack(a);
+    uint8_t packet = (uint8_t)(any[a->count] + a->bits);
+    a->bits = 0;
+    a->count = 0;
+    return packet;
+}
+
 /* Makes `a` the atoms of a packet. Returns whether the byte is one. */
 bool vs_atoms_unpack(struct vs_atoms *a, uint8_t packet);
 

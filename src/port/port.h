@@ -5,6 +5,7 @@
  *   field     what a bit is for
  *   stream    the bits of one stream, or of one per core, by field: writer and reader
  *   framing   how streams are divided: messages with Ti and dCC, or a technique's own packets
+ *   row       packets of one core, one after the other, put fast
  *   coresight frames that carry the bytes of a trace source
  *   store     streams in memory
  *   growing   a stream that is read while it is written
@@ -28,6 +29,7 @@
 #include "port/framing.h"
 #include "port/growing.h"
 #include "port/perf_data.h"
+#include "port/row.h"
 #include "port/store.h"
 #include "port/stream.h"
 #include "port/vport.h"

@@ -5,7 +5,9 @@
 #include "model/atoms.h"
 #include "model/ras.h"
 #include "port/coresight.h"
+#include "port/row.h"
 #include "technique/etm4.h"
+#include "technique/flow_common.h"
 #include "technique/interrupted.h"
 #include "technique/stretches.h"
 
@@ -461,17 +463,125 @@ static inline int put_step(struct etm4_encoder *e, struct etm4_encoder_core *c,
     return e->error;
 }
 
-/* Adds an atom to a copy of the core's, which is the core's again while a packet is sent. */
-static inline void add_atom(struct etm4_encoder *e, struct etm4_encoder_core *c, struct vs_atoms *a,
-                            bool taken, uint64_t time)
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* A core's state in a row of its branches, and what the bytes of the packets were for. */
+struct telling {
+    struct vs_port_row row;
+    struct vs_atoms atoms;
+    struct vs_recent recent;
+    uint64_t outcomes, headers, targets, matches;
+};
+
+static inline void tell_atoms(struct telling *t, uint64_t time)
 {
-    vs_atoms_add(a, taken);
-    if (likely(a->count < VS_ATOMS_MAX))
+    while (t->atoms.count) {
+        struct vs_atoms rest = t->atoms;
+        uint8_t packet = vs_atoms_pack_some(&rest);
+        t->atoms = rest;
+        vs_port_row_put(&t->row, packet, 8);
+        vs_port_row_end_packet(&t->row, 8, time);
+        t->outcomes++;
+    }
+}
+
+/* Adds the atoms of direct jumps and of the branch after them. */
+static inline void add_atoms(struct telling *t, uint32_t jumps, bool taken, uint64_t time)
+{
+    if (likely(t->atoms.count + (uint64_t)jumps + 1 < VS_ATOMS_MAX)) {
+        t->atoms.bits |= (((UINT32_C(1) << jumps) - 1) | (uint32_t)taken << jumps)
+                         << t->atoms.count;
+        t->atoms.count += jumps + 1;
         return;
-    c->atoms = *a;
-    c->time = time;
-    send_byte(e, c, VS_FIELD_OUTCOME, vs_atoms_pack(&c->atoms));
-    *a = c->atoms;
+    }
+    for (uint32_t i = 0; i <= jumps; i++) {
+        vs_atoms_add(&t->atoms, i < jumps || taken);
+        if (t->atoms.count < VS_ATOMS_MAX)
+            continue;
+        struct vs_atoms rest = t->atoms;
+        vs_port_row_put(&t->row, vs_atoms_pack(&rest), 8);
+        vs_port_row_end_packet(&t->row, 8, time);
+        t->atoms = rest;
+        t->outcomes++;
+    }
+}
+
+/* Does what send_address does, with as few branches as there can be: what kind of packet comes next
+ * is as good as random. */
+static inline void tell_address(struct etm4_encoder *e, struct telling *t, uint64_t address,
+                                uint64_t time)
+{
+    static const uint8_t headers[] = {VS_ETM4_SHORT, VS_ETM4_SHORT, VS_ETM4_LONG_32,
+                                      VS_ETM4_LONG_64};
+    const unsigned shift = e->form.shift;
+    const uint64_t sent = sent_form(e, address), low = sent >> shift & 0x7F;
+    const unsigned place = vs_recent_find(&t->recent, sent);
+    const enum vs_etm4_address kind = vs_etm4_shortest(&t->recent, e->form, sent, place);
+    const bool match = kind == VS_ETM4_ADDRESS_MATCH;
+    const unsigned log = match ? 0 : kind - VS_ETM4_ADDRESS_SHORT_1, bytes = match ? 0 : 1u << log;
+    uint64_t second = low | 0x80 | (sent >> (7 + shift) & 0xFF) << 8;
+    uint64_t rest = log > 1 ? long_form(e, sent) : log ? second : low;
+    uint64_t head = match ? VS_ETM4_MATCH + place : headers[log] + vs_etm4_is1(e->form);
+    if (likely(bytes < 8)) {
+        rest &= (UINT64_C(1) << 8 * bytes) - 1;
+        vs_port_row_put(&t->row, head | rest << 8, 8 + 8 * bytes);
+    } else {
+        vs_port_row_put(&t->row, head, 8);
+        vs_port_row_put(&t->row, rest, 64);
+    }
+    vs_port_row_end_packet(&t->row, 8 + 8 * bytes, time);
+    t->matches += match;
+    t->headers += !match;
+    t->targets += bytes;
+    vs_recent_push(&t->recent, sent);
+}
+
+/* Returns whether the return stack tells where a branch goes, and takes the address off it then. */
+static inline bool tells_target(struct vs_ras *ras, uint64_t target)
+{
+    uint64_t top;
+    if (!vs_ras_pop(ras, &top))
+        return false;
+    if (top != target)
+        vs_ras_push(ras, top);
+    return top == target;
+}
+
+static inline void tell_indirect(struct etm4_encoder *e, struct telling *t, struct vs_ras *ras,
+                                 const struct vs_step *s, struct vs_flow_counts *n)
+{
+    const bool is_return = s->flags & VS_BR_RETURN, taken = vs_step_taken(s);
+    add_atoms(t, s->jumps, taken, s->time);
+    if (s->flags & VS_BR_CALL && taken)
+        vs_ras_push(ras, s->pc + s->size);
+    const bool told = taken && !tells_target(ras, s->target);
+    if (told) {
+        tell_atoms(t, s->time);
+        tell_address(e, t, s->target, s->time);
+    }
+    n->returns += is_return;
+    n->indirect += !is_return;
+    n->returns_reported += is_return && told;
+    n->indirect_reported += !is_return && told;
+}
+
+static void end_row(struct etm4_encoder *e, struct etm4_encoder_core *c, const struct telling *t,
+                    const struct vs_step *last, const struct vs_flow_counts *n)
+{
+    uint64_t *bits = e->port->core->counts.bits;
+    vs_port_row_end(&t->row);
+    bits[VS_FIELD_OUTCOME] += 8 * t->outcomes;
+    bits[VS_FIELD_HEADER] += 8 * t->headers;
+    bits[VS_FIELD_TARGET] += 8 * t->targets;
+    bits[VS_FIELD_INDEX] += 8 * t->matches;
+    c->bytes += t->outcomes + t->headers + t->targets + t->matches;
+    c->atoms = t->atoms;
+    c->recent = t->recent;
+    c->time = last->time;
+    c->place.executed += n->instructions;
+    c->place.pc = vs_step_next(last);
+    c->begun = false;
+    vs_flow_counts_add(&e->counts, n);
 }
 
 /* Does what put_step does for a row of a core's branches, at least one. Returns where it ends. */
@@ -479,34 +589,21 @@ static const struct vs_step *put_row(struct etm4_encoder *e, struct etm4_encoder
                                      const struct vs_step *s, const struct vs_step *end)
 {
     const unsigned core = s->core;
-    struct vs_atoms atoms = c->atoms;
-    uint64_t retired = 0, conditional = 0;
-    for (; s < end && s->core == core; s++) {
-        if (s->kind == VS_STEP_DISCONTINUITY)
-            break;
-        retired += s->icount;
-        for (uint32_t i = 0; unlikely(i < s->jumps); i++)
-            add_atom(e, c, &atoms, true, s->time);
+    struct vs_flow_counts n = {0};
+    struct telling t = {.row = vs_port_row(e->port, core), .atoms = c->atoms, .recent = c->recent};
+    for (; s < end && s->core == core && s->kind != VS_STEP_DISCONTINUITY; s++) {
+        n.instructions += s->icount;
         if (likely(s->kind == VS_STEP_CONDITIONAL)) {
-            conditional++;
-            add_atom(e, c, &atoms, vs_step_taken(s), s->time);
+            n.conditional++;
+            add_atoms(&t, s->jumps, vs_step_taken(s), s->time);
         } else if (s->kind == VS_STEP_CALL) {
-            add_atom(e, c, &atoms, true, s->time);
+            add_atoms(&t, s->jumps, true, s->time);
             vs_ras_push(&c->ras, s->pc + s->size);
         } else {
-            c->atoms = atoms;
-            c->time = s->time;
-            put_indirect(e, c, s);
-            atoms = c->atoms;
+            tell_indirect(e, &t, &c->ras, s, &n);
         }
     }
-    c->atoms = atoms;
-    c->time = s[-1].time;
-    c->place.executed += retired;
-    c->place.pc = vs_step_next(&s[-1]);
-    c->begun = false;
-    e->counts.conditional += conditional;
-    e->counts.instructions += retired;
+    end_row(e, c, &t, &s[-1], &n);
     return s;
 }
 
@@ -522,7 +619,8 @@ static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
     struct etm4_encoder *e = encoder;
     const struct vs_step *s = slice->steps, *end = s + slice->step_count;
-    const bool rows = !e->params.broadcast && !e->params.cycles && !e->params.sync;
+    const bool after = e->params.cycles || e->params.sync;
+    const bool rows = !after && !e->params.broadcast && !e->params.formatter;
     int err = 0;
     while (s < end && !err) {
         if (unlikely(s->core >= e->cores))
@@ -536,7 +634,7 @@ static int encoder_consume(void *encoder, const struct vs_slice *slice)
         c->time = s->time;
         e->counts.instructions += s->icount;
         err = put_step(e, c, s++);
-        if (!rows && !err)
+        if (after && !err)
             err = after_step(e, c);
     }
     return err;

@@ -2,7 +2,9 @@
 /* The encoder of RISC-V Efficient Trace. The standard decides for each instruction that retires, by
  * what came before it and what comes after. Here steps come instead; what an instruction's packet
  * depends on is awaited, but only for instructions that have one. */
+#include "port/row.h"
 #include "technique/etrace.h"
+#include "technique/etrace_plain.h"
 #include "technique/flow_common.h"
 
 /* What is to be said about the instruction that a core comes to, once it has retired. */
@@ -59,6 +61,7 @@ struct encoder {
     struct vs_etrace_config config;
     uint64_t due; /* packets after which the core synchronises */
     bool begun;   /* the step begins with an instruction that was counted before */
+    bool rows;    /* most steps have nothing to tell but outcomes and targets */
     struct core cores[];
 };
 
@@ -81,6 +84,7 @@ static int encoder_open(void **out, const struct vs_technique_context *context)
         return err;
     e->config = vs_etrace_config(context->params, context->setup);
     e->due = e->config.params.resync ? e->config.params.resync : UINT64_MAX;
+    e->rows = !e->config.params.bpred && !e->config.params.jtc && !e->config.params.resync;
     err = vs_flow_encoder_init(&e->base, context);
     for (unsigned i = 0; i < cores && !err; i++)
         err = vs_etrace_tables_init(&e->cores[i].tables, &e->config);
@@ -674,9 +678,158 @@ static inline void take_step(struct vs_flow_encoder *base, const struct vs_step 
         indirect(e, &e->cores[s->core], s, s->icount, way->inferable);
 }
 
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* What a core has to tell in a row of branches: outcomes, and targets that are not inferable. */
+struct telling {
+    struct vs_port_row row;
+    struct vs_etrace_tally tally;
+    uint32_t map;
+    unsigned branches;
+    uint64_t address; /* the last in a packet */
+    uint64_t target;  /* that the next packet has, */
+    bool wanted;      /* if there is one */
+    bool any;         /* there was an outcome */
+};
+
+static bool tells_in_rows(const struct encoder *e, const struct core *c)
+{
+    const struct vs_passage_core *way = &e->base.passage.cores[c - e->cores];
+    return e->rows && c->alive && !c->held && !way->begun && !way->plain &&
+           (!c->wanted || (c->wanted == TARGET && !c->mispredicted));
+}
+
+/* Makes a target's packet. Returns whether it is as most are. */
+static inline bool pack_target(const struct encoder *e, const struct telling *t,
+                               struct vs_etrace_plain *p)
+{
+    return vs_etrace_pack_plain(&e->config.layout, e->config.kind, t->branches, t->map,
+                                vs_etrace_encode_address(&e->config, t->address, t->target), p);
+}
+
+static inline void tell_target(const struct encoder *e, struct telling *t,
+                               const struct vs_etrace_plain *p, uint64_t time)
+{
+    vs_port_row_put(&t->row, p->bits, vs_etrace_plain_first(p));
+    if (unlikely(p->bytes > 7))
+        vs_port_row_put(&t->row, p->above, vs_etrace_plain_second(p));
+    vs_port_row_end_packet(&t->row, VS_ETRACE_PLAIN_HEAD + 8 * p->bytes, time);
+    vs_etrace_tally(&t->tally, &e->config.layout, p);
+    t->address = t->target;
+    t->map = 0;
+    t->branches = 0;
+    t->wanted = false;
+}
+
+/* The core has told of a row of steps, the last of which is this one. */
+static void end_row(struct encoder *e, struct core *c, const struct telling *t,
+                    const struct vs_step *last)
+{
+    vs_port_row_end(&t->row);
+    vs_etrace_count_plain(&e->base.port->core->counts, &t->tally);
+    e->base.core = last->core;
+    e->base.time = last->time;
+    e->begun = false;
+    if (t->tally.packets) {
+        c->packets += t->tally.packets;
+        c->addressed = c->via = true;
+    }
+    if (t->tally.packets || t->any)
+        c->irets = 0;
+    c->map = t->map;
+    c->branches = t->branches;
+    c->address = t->address;
+    c->last = last->pc;
+    c->told = c->silent = false;
+    c->wanted = NOTHING;
+    if (t->wanted) {
+        want(c, TARGET, t->target);
+        c->jumped = true;
+    }
+    if (c->branches == VS_ETRACE_MAP_MAX)
+        put_branches(e, c);
+}
+
+/* Does what take_step does for a row of a core's branches and calls, as far as there are just
+ * outcomes and targets to be told. Returns where it ends. */
+static const struct vs_step *take_row(struct vs_flow_encoder *base, const struct vs_step *s,
+                                      const struct vs_step *end)
+{
+    struct encoder *e = (struct encoder *)base;
+    const unsigned core = s->core;
+    struct core *c = &e->cores[core];
+    struct vs_passage_core *at = &base->passage.cores[core];
+    const bool implicit = e->config.params.implicit_return, sijump = e->config.params.sijump;
+    const struct vs_step *first = s, *from = NULL;
+    bool from_told = c->from_told;
+    uint64_t executed = at->place.executed, before = executed, from_executed = 0;
+    uint64_t conditional = 0, jumps = 0, returns = 0;
+    if (!tells_in_rows(e, c))
+        return s;
+    struct telling t = {.row = vs_port_row(base->port, core),
+                        .map = c->map,
+                        .branches = c->branches,
+                        .address = c->address,
+                        .target = c->target,
+                        .wanted = c->wanted};
+    for (; s < end && s->core == core && t.branches < VS_ETRACE_MAP_MAX; s++) {
+        const bool is_return = vs_step_returns(s->flags);
+        struct vs_etrace_plain packet;
+        if (unlikely(s->kind > VS_STEP_CALL || (is_return && implicit)))
+            break;
+        const struct vs_way *w =
+            vs_stretches_way(&base->passage.stretches, core, &at->place, s->icount);
+        if (unlikely(!w || w->system_call || w->repeat || (w->inferable && sijump)))
+            break;
+        if (t.wanted) {
+            if (unlikely(s->icount == 1 || !pack_target(e, &t, &packet)))
+                break;
+            tell_target(e, &t, &packet, s->time);
+            from_told = true;
+        }
+        executed += s->icount;
+        at->place.executed = executed;
+        at->place.pc = vs_step_next(s);
+        if (implicit && vs_step_calls(s->flags))
+            push_call(e, c, s->pc + s->size);
+        if (unlikely(s->kind == VS_STEP_CALL))
+            continue;
+        if (s->kind == VS_STEP_INDIRECT) {
+            t.wanted = true;
+            t.target = s->target;
+            returns += is_return;
+            jumps += !is_return;
+        } else {
+            t.map |= (uint32_t)!vs_step_taken(s) << t.branches++;
+            t.any = true;
+            conditional++;
+        }
+        from = s;
+        from_executed = executed;
+        from_told = false;
+    }
+    if (s == first)
+        return s;
+    at->repeated = 0;
+    c->from_told = from_told;
+    if (from) {
+        c->from = vs_step_next(from);
+        c->from_executed = from_executed;
+    }
+    base->counts.instructions += executed - before;
+    base->counts.conditional += conditional;
+    base->counts.conditional_reported += conditional;
+    base->counts.returns += returns;
+    base->counts.returns_reported += returns;
+    base->counts.indirect += jumps;
+    base->counts.indirect_reported += jumps;
+    end_row(e, c, &t, &s[-1]);
+    return s;
+}
+
 static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
-    return vs_flow_each(encoder, slice, take_step);
+    return vs_flow_each(encoder, slice, take_row, take_step);
 }
 
 static int encoder_sync(void *encoder, unsigned core)

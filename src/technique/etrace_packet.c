@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "technique/etrace_packet.h"
 
+#include "technique/etrace_plain.h"
+
 struct coder {
     struct vs_etrace_coder base;
     const struct vs_etrace_layout *layout;
@@ -168,38 +170,27 @@ void vs_etrace_pack(const struct vs_etrace_layout *layout, const struct vs_etrac
     packet(&c, &copy);
 }
 
-/* Flags that are not set, and all bits after them, are copies of the address's last bit. So what is
- * sent is the address with its sign, below it the map, and what the sign repeats is left out, which
- * an address that is nothing but its sign may go on with into the map. */
+void vs_etrace_count_plain(struct vs_port_counts *counts, const struct vs_etrace_tally *t)
+{
+    counts->frame += VS_ETRACE_PLAIN_HEAD * t->packets;
+    counts->bits[VS_FIELD_HEADER] += VS_ETRACE_PLAIN_HEAD * t->packets + t->before - t->map;
+    counts->bits[VS_FIELD_OUTCOME] += t->map;
+    counts->bits[VS_FIELD_TARGET] += 8 * t->bytes - t->before - t->beyond;
+    counts->bits[VS_FIELD_INDEX] += t->beyond;
+}
+
 bool vs_etrace_put_plain(struct vs_port_writer *w, const struct vs_etrace_layout *layout,
                          unsigned head, unsigned branches, uint32_t map, uint64_t address)
 {
-    enum { HEAD = 8, FORMAT = 2, BRANCHES = 5, FLAGS = 2 }; /* notify, updiscon */
-    static const uint8_t widths[VS_ETRACE_MAP_MAX + 1] = {
-        0,  1,  3,  3,  7,  7,  7,  7,  15, 15, 15, 15, 15, 15, 15, 15,
-        31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31};
-    unsigned unused = 64 - layout->address_bits, width = widths[branches];
-    unsigned before = branches ? FORMAT + BRANCHES + width : FORMAT;
-    uint64_t low = branches ? 1 | branches << FORMAT | (uint64_t)map << (FORMAT + BRANCHES) : 2;
-    int64_t value = (int64_t)(address << unused) >> unused;
-    uint64_t sign = (uint64_t)(value >> 63), differs = (uint64_t)value ^ sign;
-    uint64_t whole = low | (uint64_t)value << before, rest = (uint64_t)(value >> (64 - before));
-    unsigned top = differs ? before + 63 - (unsigned)__builtin_clzll(differs)
-                           : 63 - (unsigned)__builtin_clzll(whole ^ sign);
-    unsigned bytes = top / 8 + 1 + (top % 8 == 7);
-    if (unlikely(8 * bytes < before))
+    struct vs_etrace_tally tally = {0};
+    struct vs_etrace_plain p;
+    if (!vs_etrace_pack_plain(layout, head, branches, map, address, &p))
         return false;
-    vs_port_put_bits(w, head | bytes | whole << HEAD, bytes < 8 ? HEAD + 8 * bytes : 64);
-    if (unlikely(bytes > 7))
-        vs_port_put_bits(w, whole >> (64 - HEAD) | rest << HEAD, 8 * bytes + HEAD - 64);
-    unsigned target = 8 * bytes - before, most = layout->address_bits + FLAGS;
-    unsigned beyond = target > most ? target - most : 0;
-    uint64_t *counts = w->core->counts.bits;
-    w->core->counts.frame += HEAD;
-    counts[VS_FIELD_HEADER] += HEAD + before - width;
-    counts[VS_FIELD_OUTCOME] += width;
-    counts[VS_FIELD_TARGET] += target - beyond;
-    counts[VS_FIELD_INDEX] += beyond;
+    vs_port_put_bits(w, p.bits, vs_etrace_plain_first(&p));
+    if (unlikely(p.bytes > 7))
+        vs_port_put_bits(w, p.above, vs_etrace_plain_second(&p));
+    vs_etrace_tally(&tally, layout, &p);
+    vs_etrace_count_plain(&w->core->counts, &tally);
     return true;
 }
 

@@ -28,21 +28,27 @@ void vs_flow_encoder_fini(struct vs_flow_encoder *e);
 /* Serves as vs_encoder_ops.counts. */
 void vs_flow_encoder_counts(const void *encoder, void *counts);
 
-/* The consume of each technique is this, with its own function, which is inlined. */
+/* The consume of each technique is this, with its own functions, which are inlined. `row` takes
+ * some of the steps of a core, and returns where it stopped; `take` takes the step there. */
 static inline __attribute__((always_inline)) int
 vs_flow_each(struct vs_flow_encoder *e, const struct vs_slice *slice,
+             const struct vs_step *(*row)(struct vs_flow_encoder *e, const struct vs_step *s,
+                                          const struct vs_step *end),
              void (*take)(struct vs_flow_encoder *e, const struct vs_step *s))
 {
-    uint64_t instructions = 0;
-    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end; s++) {
+    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end;) {
         if (unlikely(s->core >= e->cores))
             return -VSE_INVAL;
+        const struct vs_step *stop = row(e, s, end);
+        if (likely(stop != s)) {
+            s = stop;
+            continue;
+        }
         e->core = s->core;
         e->time = s->time;
-        instructions += s->icount;
-        take(e, s);
+        e->counts.instructions += s->icount;
+        take(e, s++);
     }
-    e->counts.instructions += instructions;
     return 0;
 }
 
@@ -63,6 +69,17 @@ static inline const struct vs_way *vs_flow_pass_branch(struct vs_flow_encoder *e
     c->place.executed += s->icount;
     c->place.pc = vs_step_taken(s) ? s->target : s->pc + s->size;
     return w;
+}
+
+static inline void vs_flow_counts_add(struct vs_flow_counts *sum, const struct vs_flow_counts *c)
+{
+    sum->instructions += c->instructions;
+    sum->conditional += c->conditional;
+    sum->conditional_reported += c->conditional_reported;
+    sum->returns += c->returns;
+    sum->returns_reported += c->returns_reported;
+    sum->indirect += c->indirect;
+    sum->indirect_reported += c->indirect_reported;
 }
 
 /* Such an encoder's table. */

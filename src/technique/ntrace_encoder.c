@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The encoder of RISC-V N-Trace. */
+#include "port/row.h"
 #include "technique/flow_common.h"
 #include "technique/ntrace.h"
+#include "technique/ntrace_plain.h"
 
 /* Histories that repeat themselves are looked for with these periods: 31, or one with more
  * divisors, so that loops of up to seven branches are found. */
@@ -30,6 +32,7 @@ struct core {
 struct encoder {
     struct vs_flow_encoder base;
     struct vs_ntrace_config config;
+    bool rows; /* most messages are plain ones, and none waits */
     struct core cores[];
 };
 
@@ -51,6 +54,8 @@ static int encoder_open(void **out, const struct vs_technique_context *context)
     if (err)
         return err;
     e->config = vs_ntrace_config(context->params, context->setup);
+    e->rows = vs_ntrace_is_plain(&e->config.layout) && !e->config.params.all_jumps &&
+              !e->config.params.repeat_history && !e->config.params.repeat_branch;
     err = vs_flow_encoder_init(&e->base, context);
     for (unsigned i = 0; i < cores && !err; i++) {
         e->cores[i].hist = 1;
@@ -430,9 +435,148 @@ static inline void take_step(struct vs_flow_encoder *base, const struct vs_step 
         indirect(e, c, s, way->inferable);
 }
 
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* What a core has to tell in a row of branches. */
+struct telling {
+    struct vs_port_row row;
+    struct vs_ntrace_tally tally;
+    uint64_t icnt, hist, address; /* as in the core */
+    unsigned bits;
+    uint64_t time; /* of the last message */
+};
+
+/* Sends a message. */
+static inline void tell(struct encoder *e, struct core *c, struct telling *t,
+                        const struct vs_ntrace_message *m, uint64_t time)
+{
+    struct vs_ntrace_plain p;
+    t->time = time;
+    if (likely(vs_ntrace_pack_plain(m, &p))) {
+        vs_port_row_put(&t->row, p.bits, 8 * (p.bytes - p.beyond));
+        if (unlikely(p.beyond))
+            vs_port_row_put(&t->row, p.above, 8 * p.beyond);
+        vs_port_row_end_packet(&t->row, 8 * p.bytes, time);
+        vs_ntrace_tally(&t->tally, &p);
+        return;
+    }
+    vs_port_row_end(&t->row);
+    e->base.time = time;
+    put_message(e, c, m);
+    t->row = vs_port_row(e->base.port, e->base.core);
+}
+
+static inline void tell_indirect(struct encoder *e, struct core *c, struct telling *t,
+                                 const struct vs_step *s)
+{
+    uint64_t differs = (s->target ^ t->address) & e->config.mask;
+    tell(e, c, t,
+         &(struct vs_ntrace_message){.number = t->bits ? VS_NTRACE_HISTORY : VS_NTRACE_INDIRECT,
+                                     .code = VS_NTRACE_JUMP,
+                                     .icnt = t->icnt,
+                                     .address = differs >> e->config.shift,
+                                     .hist = t->bits ? t->hist : 0},
+         s->time);
+    t->address = s->target;
+    t->icnt = 0;
+    t->hist = 1;
+    t->bits = 0;
+}
+
+static inline void tell_direct(struct encoder *e, struct core *c, struct telling *t, uint64_t time)
+{
+    tell(e, c, t, &(struct vs_ntrace_message){.number = VS_NTRACE_DIRECT, .icnt = t->icnt}, time);
+    t->icnt = 0;
+}
+
+static inline void tell_outcome(struct encoder *e, struct core *c, struct telling *t, bool taken,
+                                uint64_t time)
+{
+    t->hist = t->hist << 1 | taken;
+    if (likely(++t->bits < VS_NTRACE_HIST_BITS))
+        return;
+    tell(e, c, t,
+         &(struct vs_ntrace_message){
+             .number = VS_NTRACE_FULL, .code = VS_NTRACE_FULL_HIST, .hist = t->hist},
+         time);
+    t->hist = 1;
+    t->bits = 0;
+}
+
+/* Does what take_step does for a row of a core's branches and calls. Returns where it ends. */
+static const struct vs_step *take_row(struct vs_flow_encoder *base, const struct vs_step *s,
+                                      const struct vs_step *end)
+{
+    struct encoder *e = (struct encoder *)base;
+    const unsigned core = s->core;
+    struct core *c = &e->cores[core];
+    struct vs_passage_core *at = &base->passage.cores[core];
+    const bool history = e->config.params.mode == VS_NTRACE_HTM, sijump = e->config.params.sijump;
+    const struct vs_step *first = s;
+    struct vs_flow_counts n = {0};
+    if (!e->rows || at->begun || at->plain)
+        return s;
+    base->core = core;
+    struct telling t = {.row = vs_port_row(base->port, core),
+                        .icnt = c->icnt,
+                        .hist = c->hist,
+                        .bits = c->bits,
+                        .address = c->address,
+                        .time = c->time};
+    for (; s < end && s->core == core && s->kind <= VS_STEP_CALL; s++) {
+        const struct vs_way *w =
+            vs_stretches_way(&base->passage.stretches, core, &at->place, s->icount);
+        if (unlikely(!w || w->system_call || w->repeat))
+            break;
+        uint64_t icnt = t.icnt + (w->bytes >> e->config.shift);
+        if (unlikely(icnt >> e->config.params.icnt_bits))
+            break;
+        t.icnt = icnt;
+        n.instructions += s->icount;
+        at->place.executed += s->icount;
+        at->place.pc = vs_step_next(s);
+        if (s->kind == VS_STEP_CONDITIONAL) {
+            const bool taken = vs_step_taken(s);
+            n.conditional++;
+            if (likely(history))
+                tell_outcome(e, c, &t, taken, s->time);
+            else if (taken)
+                tell_direct(e, c, &t, s->time);
+            n.conditional_reported += history || taken;
+            continue;
+        }
+        if (s->kind == VS_STEP_INDIRECT) {
+            const bool is_return = vs_step_returns(s->flags);
+            const bool told =
+                !(is_return && is_implicit(e, c, s->target)) && !(w->inferable && sijump);
+            if (told)
+                tell_indirect(e, c, &t, s);
+            n.returns += is_return;
+            n.indirect += !is_return;
+            n.returns_reported += is_return && told;
+            n.indirect_reported += !is_return && told;
+        }
+        if (s->kind == VS_STEP_CALL || vs_step_calls(s->flags))
+            push_call(e, c, s->pc + s->size);
+    }
+    vs_port_row_end(&t.row);
+    if (s == first)
+        return s;
+    vs_ntrace_count_plain(&base->port->core->counts, &t.tally);
+    vs_flow_counts_add(&base->counts, &n);
+    base->time = s[-1].time;
+    at->repeated = 0;
+    c->icnt = t.icnt;
+    c->hist = t.hist;
+    c->bits = t.bits;
+    c->address = t.address;
+    c->time = t.time;
+    return s;
+}
+
 static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
-    return vs_flow_each(encoder, slice, take_step);
+    return vs_flow_each(encoder, slice, take_row, take_step);
 }
 
 static int encoder_sync(void *encoder, unsigned core)

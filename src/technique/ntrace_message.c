@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "technique/ntrace_plain.h"
+
 enum { MDO = 6, MSEO_MORE = 0, MSEO_FIELD = 1, MSEO_MESSAGE = 3 };
 
 /* One description of the messages serves both directions: fields are put into `out`, and are first
@@ -232,62 +234,30 @@ void vs_ntrace_put(struct vs_port_writer *w, const struct vs_ntrace_bytes *b)
     vs_port_put_parts(w, b->words, 8 * b->count, b->part, b->parts);
 }
 
-/* A field that begins a byte, or follows bits of that byte which are below it in v: its bytes, the
- * last of which has `mseo`. v has 48 bits at most. Returns how many bits that is. */
-static inline unsigned spread(uint64_t v, unsigned mseo, uint64_t *bytes)
+void vs_ntrace_count_plain(struct vs_port_counts *counts, const struct vs_ntrace_tally *t)
 {
-    unsigned count = (69 - (unsigned)__builtin_clzll(v | 1)) / MDO;
-    v = (v & 0xffffff) | (v & 0xffffff000000) << 8;
-    v = (v & 0x00000fff00000fff) | (v & 0x00fff00000fff000) << 4;
-    v = (v & 0x003f003f003f003f) | (v & 0x0fc00fc00fc00fc0) << 2;
-    *bytes = v << 2 | (uint64_t)mseo << 8 * (count - 1);
-    return 8 * count;
-}
-
-/* Puts a field. */
-static inline void put_spread(struct vs_port_writer *w, enum vs_field f, uint64_t v, unsigned mseo)
-{
-    uint64_t bytes;
-    unsigned bits = spread(v, mseo, &bytes);
-    vs_port_put(w, f, bytes, bits);
-}
-
-/* Puts the number of a message and its first field, of 42 bits at most. */
-static inline void put_first(struct vs_port_writer *w, unsigned number, enum vs_field f, uint64_t v,
-                             unsigned mseo)
-{
-    uint64_t bytes;
-    unsigned bits = spread(v, mseo, &bytes);
-    vs_port_put_two(w, VS_FIELD_HEADER, 8, f, bits, number << 2 | bytes << 8);
+    counts->bits[VS_FIELD_HEADER] += 8 * t->messages;
+    counts->bits[VS_FIELD_ICNT] += 8 * t->icnt;
+    counts->bits[VS_FIELD_TARGET] += 8 * t->target;
+    counts->bits[VS_FIELD_OUTCOME] += 8 * t->hist;
 }
 
 bool vs_ntrace_put_plain(struct vs_port_writer *w, const struct vs_ntrace_layout *layout,
                          const struct vs_ntrace_message *m)
 {
-    if (unlikely(layout->timed || layout->extended || (m->icnt | m->hist) >> 38 ||
-                 m->address >> 48))
+    const bool full = m->number == VS_NTRACE_FULL && m->code == VS_NTRACE_FULL_HIST;
+    const bool branch = m->number == VS_NTRACE_DIRECT || m->number == VS_NTRACE_INDIRECT ||
+                        m->number == VS_NTRACE_HISTORY;
+    struct vs_ntrace_tally tally = {0};
+    struct vs_ntrace_plain p;
+    if (!vs_ntrace_is_plain(layout) || !(full || branch) || (m->icnt | m->hist) >> 42 ||
+        !vs_ntrace_pack_plain(m, &p))
         return false;
-    switch (m->number) {
-    case VS_NTRACE_DIRECT:
-        put_first(w, m->number, VS_FIELD_ICNT, m->icnt, MSEO_MESSAGE);
-        return true;
-    case VS_NTRACE_INDIRECT:
-        put_first(w, m->number, VS_FIELD_ICNT, m->icnt << 2 | m->code, MSEO_FIELD);
-        put_spread(w, VS_FIELD_TARGET, m->address, MSEO_MESSAGE);
-        return true;
-    case VS_NTRACE_HISTORY:
-        put_first(w, m->number, VS_FIELD_ICNT, m->icnt << 2 | m->code, MSEO_FIELD);
-        put_spread(w, VS_FIELD_TARGET, m->address, MSEO_FIELD);
-        put_spread(w, VS_FIELD_OUTCOME, m->hist, MSEO_MESSAGE);
-        return true;
-    case VS_NTRACE_FULL:
-        if (m->code != VS_NTRACE_FULL_HIST)
-            return false;
-        put_first(w, m->number, VS_FIELD_OUTCOME, m->hist << 4 | m->code, MSEO_MESSAGE);
-        return true;
-    default:
-        return false;
-    }
+    vs_port_put_bits(w, p.bits, 8 * (p.bytes - p.beyond));
+    vs_port_put_bits(w, p.above, 8 * p.beyond);
+    vs_ntrace_tally(&tally, &p);
+    vs_ntrace_count_plain(&w->core->counts, &tally);
+    return true;
 }
 
 /* Reads the bytes of a message; which field each belongs to is known only afterwards. */

@@ -53,8 +53,8 @@ static void check_plain(const struct vs_ntrace_layout *layout, const struct vs_n
         CHECK_MEM(buf.data, bytes->bytes, bytes->count);
     bool often = m->number == VS_NTRACE_DIRECT || m->number == VS_NTRACE_HISTORY ||
                  m->number == VS_NTRACE_INDIRECT;
-    CHECK(plain || !often || layout->timed || layout->extended || m->address >> 48 ||
-          m->icnt >> 38);
+    CHECK(plain || !often || layout->timed || layout->extended || m->address >> 36 ||
+          m->icnt >> 4 || m->hist >> 42);
     vs_port_writer_fini(&w);
     vs_buf_fini(&buf);
 }
