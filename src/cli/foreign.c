@@ -358,7 +358,9 @@ static int add_perf_streams(struct cli *cli, struct foreign *f, const char *path
 {
     int status = CLI_DONE;
     if (p->truncated)
-        cli_error(cli, "%s: trace is missing where perf's buffer was full; record with a larger -m",
+        cli_error(cli,
+                  "%s: trace is missing where perf's buffer was full, and the run has gaps there; "
+                  "record with a larger -m ,PAGES",
                   path);
     for (size_t i = 0; i < p->stream_count && status == CLI_DONE; i++) {
         struct vs_perf_stream *s = &p->streams[i];
@@ -369,15 +371,15 @@ static int add_perf_streams(struct cli *cli, struct foreign *f, const char *path
             return cli_report(cli, path, -VSE_NOMEM, NULL);
         snprintf(name, size, "%s, AUX area of %s %u", path, thread ? "thread" : "processor",
                  thread ? s->tid : s->cpu);
-        if (s->lost) {
-            cli_error(cli, "%s: a part of it is missing; record with a larger -m ,PAGES", name);
-            status = CLI_BAD_DATA;
-        } else {
-            status = foreign_add_stream(
-                cli, f, (struct foreign_stream){.name = name, .tid = thread ? s->tid : p->tid},
-                s->bytes, s->size);
-            s->bytes = NULL;
-        }
+        if (s->lost)
+            cli_error(cli,
+                      "%s: a part of it is missing, and the run has a gap there; record with a "
+                      "larger -m ,PAGES",
+                      name);
+        status = foreign_add_stream(
+            cli, f, (struct foreign_stream){.name = name, .tid = thread ? s->tid : p->tid},
+            s->bytes, s->size);
+        s->bytes = NULL;
         free(name);
     }
     return status;

@@ -34,6 +34,7 @@ enum {
     AUXTRACE_PT = 1,
     AUX_ALIGNED = 8, /* bytes: what is behind a record is filled up with zeros */
     DATA_AT = 40,    /* where the header has the data's section */
+    PSB_SIZE = 16,   /* bytes of a packet of PT, from which a decoder can read */
 };
 
 /* A record; `body` is behind its header. */
@@ -49,6 +50,10 @@ struct perf_parser {
     struct vs_perf_data *to;
     struct vs_diag *diag;
     bool has_pt;
+    /* where the buffer was full: the AUX area's offsets behind what came before, ascending */
+    uint64_t *full;
+    size_t full_count, full_capacity;
+    bool looking; /* for these, before anything else */
 };
 
 static int bad(struct perf_parser *p, int err, uint64_t offset, const char *why)
@@ -151,8 +156,15 @@ static int take_aux(struct perf_parser *p, const struct perf_record *r)
 {
     if (r->size < 24)
         return short_record(p, r);
-    p->to->truncated |= vs_get64(r->body + 16) & AUX_TRUNCATED;
-    return 0;
+    if (!p->looking || !(vs_get64(r->body + 16) & AUX_TRUNCATED))
+        return 0;
+    void *full = p->full;
+    int err = vs_array_room(&full, &p->full_capacity, p->full_count, 1, sizeof(*p->full));
+    p->full = full;
+    if (!err)
+        p->full[p->full_count++] = vs_get64(r->body) + vs_get64(r->body + 8);
+    p->to->truncated = true;
+    return err;
 }
 
 static int take_info(struct perf_parser *p, const struct perf_record *r)
@@ -189,13 +201,61 @@ static struct vs_perf_stream *stream_of(struct vs_perf_data *d, uint32_t index, 
 static bool goes_on(struct vs_perf_stream *s, uint64_t offset)
 {
     uint64_t filled = s->end - offset;
-    if (offset > s->end || filled >= AUX_ALIGNED || filled > s->size)
+    if (offset > s->end || filled >= AUX_ALIGNED)
+        return false;
+    if (s->lacks) /* the zeros were left out with the rest */
+        return true;
+    if (filled > s->size)
         return false;
     for (uint64_t i = 1; i <= filled; i++)
         if (s->bytes[s->size - i])
             return false;
     s->size -= filled;
     return true;
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Whether perf's buffer was full before this offset. It does not say of which stream, but that
+ * another one has a piece that begins there, and with a PSB, hardly ever happens. */
+static bool was_full(const struct perf_parser *p, uint64_t offset)
+{
+    return p->full_count &&
+           bsearch(&offset, p->full, p->full_count, sizeof(*p->full), compare_offsets);
+}
+
+static int append(struct vs_perf_stream *s, const uint8_t *bytes, uint64_t size)
+{
+    void *to = s->bytes;
+    int err = vs_array_room(&to, &s->capacity, s->size, size, 1);
+    s->bytes = to;
+    if (!err && size)
+        memcpy(s->bytes + s->size, bytes, size);
+    s->size += err ? 0 : size;
+    return err;
+}
+
+/* Says in the stream that trace is missing: PSB, PSBEND, OVF. The PSB ends a packet that was cut.
+ */
+static int append_gap(struct vs_perf_stream *s)
+{
+    static const uint8_t gap[PSB_SIZE + 4] = {0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02,
+                                              0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
+                                              0x02, 0x82, 0x02, 0x23, 0x02, 0xf3};
+    return append(s, gap, sizeof(gap));
+}
+
+/* Returns where a piece has its first PSB; `size` if it has none. */
+static uint64_t find_psb(const uint8_t *piece, uint64_t size)
+{
+    static const uint8_t psb[PSB_SIZE] = {0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
+                                          0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82};
+    const uint8_t *found = memmem(piece, size, psb, sizeof(psb));
+    return found ? (uint64_t)(found - piece) : size;
 }
 
 /* Adds a piece of the AUX area, which lies behind its record. */
@@ -209,22 +269,24 @@ static int take_auxtrace(struct perf_parser *p, const struct perf_record *r, con
     uint64_t offset = vs_get64(r->body + 8);
     s->tid = vs_get32(r->body + 28);
     s->cpu = vs_get32(r->body + 32);
-    s->lost |= s->size && !goes_on(s, offset);
+    bool missing = s->size && !goes_on(s, offset), full = was_full(p, offset);
+    s->lost |= missing;
     s->end = offset + size;
-    void *bytes = s->bytes;
-    if ((err = vs_array_room(&bytes, &s->capacity, s->size, size, 1)))
-        return err;
-    s->bytes = bytes;
-    if (size)
-        memcpy(s->bytes + s->size, piece, size);
-    s->size += size;
-    return 0;
+    if (s->size && !s->lacks && (missing || (full && !find_psb(piece, size)))) {
+        s->lacks = true;
+        err = append_gap(s);
+    }
+    uint64_t from = s->lacks ? find_psb(piece, size) : 0;
+    s->lacks = s->lacks && from == size;
+    return err ? err : append(s, piece + from, size - from);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static int take_record(struct perf_parser *p, const struct perf_record *r)
 {
+    if (p->looking && r->type != RECORD_AUX)
+        return 0;
     switch (r->type) {
     case RECORD_MMAP:
         return take_mmap(p, r);
@@ -271,7 +333,10 @@ static int take_records(struct perf_parser *p, const uint8_t *bytes, uint64_t at
             behind = vs_get32(r.body);
         if (behind > end - at - size)
             return bad(p, -VSE_TRUNCATED, at, "it ends within what is behind a record");
-        err = piece ? take_auxtrace(p, &r, bytes + at + size, behind) : take_record(p, &r);
+        if (!piece)
+            err = take_record(p, &r);
+        else if (!p->looking)
+            err = take_auxtrace(p, &r, bytes + at + size, behind);
         at += size + behind;
     }
     return err;
@@ -304,12 +369,18 @@ static int take_header(struct perf_parser *p, const uint8_t *bytes, size_t size,
 int vs_perf_data_parse(struct vs_perf_data *to, const uint8_t *bytes, size_t size,
                        struct vs_diag *diag)
 {
-    struct perf_parser p = {.to = to, .diag = diag};
+    struct perf_parser p = {.to = to, .diag = diag, .looking = true};
     *to = (struct vs_perf_data){0};
     uint64_t at = 0, end = 0;
     int err = take_header(&p, bytes, size, &at, &end);
     if (!err)
         err = take_records(&p, bytes, at, end);
+    if (p.full_count)
+        qsort(p.full, p.full_count, sizeof(*p.full), compare_offsets);
+    p.looking = false;
+    if (!err)
+        err = take_records(&p, bytes, at, end);
+    free(p.full);
     if (err == -VSE_NOMEM)
         return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
     if (!err && (!p.has_pt || !to->stream_count))

@@ -2,6 +2,9 @@
 /* Files that Linux's `perf record -e intel_pt//u` writes: the bytes of the AUX area, which are
  * streams of Intel PT, and what was mapped as code.
  *
+ * Where trace is missing, since perf's buffer was full or the file has a part of the AUX area no
+ * more, the stream has a PSB, a PSBEND and an OVF, and goes on with the next PSB.
+ *
  * With --per-thread, perf keeps a stream for each thread; else it keeps one for each processor. */
 #ifndef PORT_PERF_DATA_H
 #define PORT_PERF_DATA_H
@@ -19,7 +22,8 @@ struct vs_perf_stream {
     uint32_t index; /* perf's number of it */
     uint32_t tid;   /* its thread; UINT32_MAX: it is a processor's */
     uint32_t cpu;   /* its processor; UINT32_MAX: it is a thread's */
-    bool lost;      /* a part of it is missing */
+    bool lost;      /* a part of it is missing in the file */
+    bool lacks;     /* trace is missing up to the next PSB */
     uint8_t *bytes;
     size_t size, capacity;
     uint64_t end; /* the AUX area's offset after what was there last */

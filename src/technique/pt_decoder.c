@@ -358,6 +358,22 @@ static bool is_time(const struct packet *p)
 
 /* ---- the next packet ------------------------------------------------------------------------- */
 
+/* Where trace that was written elsewhere was lost, a packet may be cut, and what comes next is a
+ * PSB, whose bytes no packet has. Goes to the first that begins within the packet from `start` on,
+ * which ends before the next bit. Returns whether there is one. */
+static bool find_cut(struct pt_decoder *d, uint64_t start)
+{
+    static const uint8_t psb[2 * VS_PT_PSB_PAIRS] = {
+        VS_PT_EXT, VS_PT_EXT_PSB, VS_PT_EXT, VS_PT_EXT_PSB, VS_PT_EXT, VS_PT_EXT_PSB,
+        VS_PT_EXT, VS_PT_EXT_PSB, VS_PT_EXT, VS_PT_EXT_PSB, VS_PT_EXT, VS_PT_EXT_PSB,
+        VS_PT_EXT, VS_PT_EXT_PSB, VS_PT_EXT, VS_PT_EXT_PSB};
+    const struct vs_bitr *bits = &d->port->bits;
+    for (uint64_t at = start + 8; at < bits->pos && bits->nbits - at >= 8 * sizeof(psb); at += 8)
+        if (!memcmp(bits->data + at / 8, psb, sizeof(psb)))
+            return !vs_port_seek(d->port, d->port->stream, at);
+    return false;
+}
+
 /* Gets the next packet. Returns 0; -VSE_END; as vs_port_get. */
 static int get_packet(struct pt_decoder *d, struct packet *p)
 {
@@ -368,6 +384,7 @@ static int get_packet(struct pt_decoder *d, struct packet *p)
         return 0;
     }
     int err = vs_port_next_packet(d->port);
+    uint64_t start = d->port->bits.pos;
     *p = (struct packet){0};
     if (!err)
         err = get_byte(d, VS_FIELD_OUTCOME, &byte);
@@ -379,6 +396,10 @@ static int get_packet(struct pt_decoder *d, struct packet *p)
         err = get_other(d, byte, p);
     else if (byte)
         set_outcomes(p, byte >> 1);
+    if (unlikely(!is_exact(d) && p->kind != PSB && find_cut(d, start))) {
+        *p = (struct packet){.kind = OVF};
+        return 0;
+    }
     return err ? err : take_time(d, p);
 }
 
@@ -482,6 +503,15 @@ static int go_off(struct pt_decoder *d, struct vs_flow_head *h)
     return 0;
 }
 
+/* A stream that was written elsewhere may end anywhere, and with it what is known of the
+ * core. */
+static int on_end(struct pt_decoder *d, struct vs_flow_head *h)
+{
+    d->state = OFF;
+    elsewhere(d, h, VS_STEP_NOWHERE);
+    return 0;
+}
+
 static int on_fup(struct pt_decoder *d, struct vs_flow_head *h, const struct packet *fup)
 {
     struct packet p;
@@ -497,6 +527,12 @@ static int on_fup(struct pt_decoder *d, struct vs_flow_head *h, const struct pac
     h->whole = !begun;
     if (p.kind == PGD && !(p.has_ip && is_exact(d)) && !(begun && is_exact(d)))
         return go_off(d, h);
+    if (!is_exact(d) && (p.kind == OVF || p.kind == PSB || p.kind == PGE)) {
+        *h = (struct vs_flow_head){0}; /* what the FUP was for is missing */
+        d->next = p;
+        d->peeked = true;
+        return on_end(d, h);
+    }
     if (p.kind != TIP)
         return refuse(d, "neither a TIP nor a PGD follows a FUP");
     if ((err = must_have_ip(d, &p)))
@@ -524,6 +560,12 @@ static int get_psb_plus(struct pt_decoder *d, uint64_t *ip, bool *has_ip)
     int err;
     *has_ip = false;
     while (!(err = get_packet(d, &p)) && p.kind != PSBEND) {
+        if (p.kind == OVF) { /* the rest is missing */
+            d->next = p;
+            d->peeked = true;
+            *has_ip = false;
+            return 0;
+        }
         if (p.kind == FUP && (is_exact(d) ? mode && p.has_ip && !*has_ip : true)) {
             *has_ip = p.has_ip;
             *ip = p.value;
@@ -586,15 +628,6 @@ static int on_overflow(struct pt_decoder *d, struct vs_flow_head *h)
     }
     if (d->state != ON)
         return 1;
-    d->state = OFF;
-    elsewhere(d, h, VS_STEP_NOWHERE);
-    return 0;
-}
-
-/* A stream that was written elsewhere may end anywhere, and with it what is known of the
- * core. */
-static int on_end(struct pt_decoder *d, struct vs_flow_head *h)
-{
     d->state = OFF;
     elsewhere(d, h, VS_STEP_NOWHERE);
     return 0;

@@ -150,7 +150,6 @@ refused swapped 'another byte order'
 refused compressed 'compressed'
 refused bts 'Intel PT'
 refused empty 'no trace of Intel PT'
-refused lost 'a part of it is missing'
 
 begin says_that_perfs_buffer_was_full
 ./perf_file perf.data full "$T/host.pt.code" ranges host.pt.0 host.pt.1
@@ -158,6 +157,42 @@ run "$VESTIGE" import -f --from perf perf.data -o back.vest
 expect_status 0
 expect_one_line_err
 expect_err 'trace is missing'
+
+# The branches are those from before the gap and those from after it, and some are missing.
+"$VESTIGE" dump --json --kind branch --thread 0 host.vest | jq -r '"\(.pc) \(.taken) \(.target)"' >wanted
+has_gap() {
+    local first
+    "$VESTIGE" dump --json --kind branch back.vest | jq -r '"\(.pc) \(.taken) \(.target)"' >found
+    [ "$(wc -l <found)" -gt 2000 ] || fail "few branches"
+    [ "$(wc -l <found)" -lt "$(wc -l <wanted)" ] || fail "no branch is missing"
+    first=$(cmp found wanted | sed 's/.* //')
+    [ "$first" -gt 500 ] || fail "few branches before the gap"
+    tail -n "+$first" found >after
+    [ "$(wc -l <after)" -gt 500 ] || fail "few branches after the gap"
+    tail -n "$(wc -l <after)" wanted | cmp -s - after || fail "other branches after the gap"
+    expect_equal "$("$VESTIGE" dump --json --kind gap back.vest | wc -l)" 1 gaps
+    run "$VESTIGE" check --flow back.vest
+    expect_status 0
+}
+
+# The buffer may have been full anywhere in a packet. What comes then begins with a PSB.
+begin has_a_gap_where_perfs_buffer_was_full
+for behind in 0 1 2 3 4 5 6 7 8 9 10 11 12; do
+    ./perf_file perf.data stopped:$behind "$T/host.pt.code" ranges host.pt.0 || fail "not written"
+    run "$VESTIGE" import -f --from perf perf.data -o back.vest
+    expect_status 0
+    expect_one_line_err
+    expect_err 'trace is missing where'
+    has_gap
+done
+
+begin has_a_gap_where_a_part_of_the_aux_area_is_missing
+./perf_file perf.data lost "$T/host.pt.code" ranges host.pt.0 || fail "not written"
+run "$VESTIGE" import -f --from perf perf.data -o back.vest
+expect_status 0
+expect_one_line_err
+expect_err 'AUX area of thread 1000: a part of it is missing'
+has_gap
 
 begin refuses_perf_files_that_are_cut
 ./perf_file perf.data thread "$T/host.pt.code" ranges host.pt.0 host.pt.1

@@ -4,8 +4,10 @@
  *   perf_file OUT HOW CODE RANGES STREAM...
  *
  * HOW is "thread" (a stream for each thread, the first of which is number 1000), "processor",
- * "pipe" (the same, as it is written to a pipe), "full" (the buffer was), or what is to be refused:
- * "swapped", "compressed", "bts", "lost", "empty". CODE is the file of all code, and RANGES, a
+ * "pipe" (the same, as it is written to a pipe), "full" (the buffer was, at the end), "stopped:N"
+ * (it was N bytes behind the middle, and trace went on with a PSB at least 64 bytes later), "lost" (a
+ * part of the AUX area is not in the file), or what is to be refused: "swapped", "compressed",
+ * "bts", "empty". CODE is the file of all code, and RANGES, a
  * text, says where it lies: lines of address, offset and size. */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -160,10 +162,40 @@ static uint8_t *load(const char *path, size_t *size)
     return bytes;
 }
 
+static size_t find_psb(const uint8_t *bytes, size_t size, size_t from)
+{
+    static const uint8_t psb[16] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
+                                    2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
+    while (from + sizeof(psb) <= size && memcmp(bytes + from, psb, sizeof(psb)) != 0)
+        from++;
+    if (from + sizeof(psb) > size)
+        exit(2);
+    return from;
+}
+
+/* The AUX area was full so far behind the middle. What came then was never written to it. */
+static void put_stopped_streams(size_t behind, int count, char **paths)
+{
+    for (int i = 0; i < count; i++) {
+        size_t size;
+        uint8_t *bytes = load(paths[i], &size);
+        size_t stop = size / 2 + behind, on = find_psb(bytes, size, stop + 64);
+        put_auxtrace((unsigned)i, true, 0, bytes, stop);
+        put_aux(0, stop, true);
+        put_auxtrace((unsigned)i, true, stop, bytes + on, size - on);
+        put_aux(stop, size - on, false);
+        free(bytes);
+    }
+}
+
 /* The AUX area comes in pieces, those of the streams one after the other. */
 static void put_streams(const char *how, int count, char **paths)
 {
     bool thread = strcmp(how, "processor") != 0;
+    if (!strncmp(how, "stopped:", 8)) {
+        put_stopped_streams(strtoul(how + 8, NULL, 10), count, paths);
+        return;
+    }
     for (unsigned piece = 0; piece < 2; piece++) {
         for (int i = 0; i < count; i++) {
             size_t size;
