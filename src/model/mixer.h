@@ -4,9 +4,12 @@
  * Probabilities are numbers of 65536ths. Their logarithmic odds, lb(p / (1 - p)), are taken in
  * 256ths and are about -4096 to 4096. Both ways go through small tables (mixer.c), so that all
  * machines agree. The mixed odds are the sum of the inputs' odds times their weights, each 65536ths
- * and at first the same; the mixed probability is kept within VS_MIXER_LEAST of 0 and 1. After a
- * bit, each weight moves by its odds times the error, shifted right by VS_MIXER_RATE. Weights have
- * 20 bits and saturate. */
+ * and at first the same, kept within VS_MIXER_ODDS; the mixed probability is kept within
+ * VS_MIXER_LEAST of 0 and 1. After a bit, each weight moves by its odds times the error, shifted
+ * right by VS_MIXER_RATE. Weights have 20 bits and saturate.
+ *
+ * Two mixers may share their inputs: then the probability is that of the mean of their odds, and
+ * each learns from its own error. */
 #ifndef MODEL_MIXER_H
 #define MODEL_MIXER_H
 
@@ -16,7 +19,8 @@
 #include "model/cost.h"
 
 enum {
-    VS_MIXER_INPUTS = 4,
+    VS_MIXER_INPUTS = 8, /* at most */
+    VS_MIXER_ODDS = 8191,
     VS_MIXER_LEAST = 4,
     VS_MIXER_RATE = 15,
     VS_MIXER_MOST = (1 << 19) - 1, /* of a weight */
@@ -26,10 +30,10 @@ struct vs_mixer {
     int32_t weight[VS_MIXER_INPUTS];
 };
 
-/* What is mixed for one bit. */
-struct vs_mixing {
-    int32_t odds[VS_MIXER_INPUTS];
-    uint32_t one; /* the mixed probability of a 1 */
+/* What one mixer makes of the odds of one bit. */
+struct vs_mixed {
+    int32_t odds;
+    uint32_t one; /* the probability of a 1 */
 };
 
 extern const int16_t vs_mixer_log[32];
@@ -41,9 +45,9 @@ static inline void vs_mixer_init(struct vs_mixer *m)
         m->weight[i] = 65536 * 3 / 10;
 }
 
-static inline struct vs_cost vs_mixer_cost(void)
+static inline struct vs_cost vs_mixer_cost(unsigned inputs)
 {
-    return (struct vs_cost){.sram = 20 * VS_MIXER_INPUTS};
+    return (struct vs_cost){.sram = 20 * (uint64_t)inputs};
 }
 
 /* lb of 1 to 65535, in 256ths. */
@@ -73,22 +77,32 @@ static inline uint32_t vs_mixer_probability(int32_t odds)
     return odds < 0 ? small : 65536 - small;
 }
 
-/* Mixes x->odds into x->one. */
-static inline void vs_mixer_mix(const struct vs_mixer *m, struct vs_mixing *x)
+static inline struct vs_mixed vs_mixer_mix(const struct vs_mixer *m, const int32_t *odds,
+                                           unsigned inputs)
 {
     int64_t sum = 0;
-    for (unsigned i = 0; i < VS_MIXER_INPUTS; i++)
-        sum += (int64_t)m->weight[i] * x->odds[i];
+    for (unsigned i = 0; i < inputs; i++)
+        sum += (int64_t)m->weight[i] * odds[i];
     sum /= 65536;
-    x->one = vs_mixer_probability((int32_t)(sum < -8191 ? -8191 : sum > 8191 ? 8191 : sum));
+    int32_t mixed = (int32_t)(sum < -VS_MIXER_ODDS  ? -VS_MIXER_ODDS
+                              : sum > VS_MIXER_ODDS ? VS_MIXER_ODDS
+                                                    : sum);
+    return (struct vs_mixed){.odds = mixed, .one = vs_mixer_probability(mixed)};
 }
 
-/* Learns the bit. */
-static inline void vs_mixer_learn(struct vs_mixer *m, const struct vs_mixing *x, bool bit)
+/* The probability of a 1 that two mixers have together. */
+static inline uint32_t vs_mixer_both(const struct vs_mixed *a, const struct vs_mixed *b)
 {
-    int32_t error = (bit ? 65536 : 0) - (int32_t)x->one;
-    for (unsigned i = 0; i < VS_MIXER_INPUTS; i++) {
-        int32_t w = m->weight[i] + (int32_t)((int64_t)x->odds[i] * error / (1 << VS_MIXER_RATE));
+    return vs_mixer_probability((a->odds + b->odds) / 2);
+}
+
+/* Learns the bit, whose mixed probability of being 1 was `one`. */
+static inline void vs_mixer_learn(struct vs_mixer *m, const int32_t *odds, unsigned inputs,
+                                  uint32_t one, bool bit)
+{
+    int32_t error = (bit ? 65536 : 0) - (int32_t)one;
+    for (unsigned i = 0; i < inputs; i++) {
+        int32_t w = m->weight[i] + (int32_t)((int64_t)odds[i] * error / (1 << VS_MIXER_RATE));
         m->weight[i] = w < -VS_MIXER_MOST ? -VS_MIXER_MOST : w > VS_MIXER_MOST ? VS_MIXER_MOST : w;
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mcfTA: outcomes and targets, arithmetic-coded. mcfta.h describes the packets. */
+#include "base/diag.h"
 #include "technique/mcfta_model.h"
 #include "technique/mcfta_time.h"
 #include "technique/registry.h"
@@ -25,6 +26,10 @@ static const struct vs_parameter parameters[] = {
      .help = "probabilities move by at least 2^-rate of the distance"},
     {AT(mix), .max = VS_MCFTA_MIX_MAX, .power = true,
      .help = "entries of each table of probabilities by branch that is mixed in; 0: none"},
+    {AT(views), .min = 1, .max = VS_MCFTA_VIEWS_MAX,
+     .help = "tables that are mixed in, each of which sees more of the branch's past"},
+    {AT(sets), .max = VS_MCFTA_SETS_MAX, .power = true,
+     .help = "sets of weights by branch, beside those by confidence; 0: none"},
     {AT(size), .min = VS_MCFTA_SIZE_MIN, .max = VS_MCFTA_SIZE_MAX,
      .help = "bytes of code that a packet has at most"},
     {AT(latency), .min = 1, .max = UINT32_MAX, .help = "branches that a packet has at most"},
@@ -81,6 +86,8 @@ static int check(const void *params, struct vs_diag *diag)
     const struct vs_mcfta_params *p = params;
     const struct vs_timing_config timing = vs_mcfta_timing(p);
     int err = vs_timing_check(&timing, diag);
+    if (!err && (p->mix == 1 || p->sets == 1))
+        err = vs_diag_set(diag, -VSE_INVAL, -1, -1, "mix and sets need at least 2, or none");
     return err ? err : vs_tagged_check(&p->tagged, diag);
 }
 
@@ -128,7 +135,8 @@ const struct vs_technique vs_technique_mcfta = {
     .serves = VS_TECHNIQUE_FLOW,
     .parameters = parameters,
     .params_size = sizeof(struct vs_mcfta_params),
-    .defaults = SIZE_2K " latency=1048576 dcc=12 dcc_next=4 time=points every=64" CORE,
+    .defaults =
+        SIZE_2K " views=3 sets=0 latency=1048576 dcc=12 dcc_next=4 time=points every=64" CORE,
     .configs = configs,
     .check = check,
     .cycles = cycles,

@@ -33,7 +33,7 @@
 
 struct vs_mcfta_params {
     struct vs_tagged_params tagged;
-    uint64_t rate, mix, size, latency, reset;
+    uint64_t rate, mix, views, sets, size, latency, reset;
     uint64_t dcc, dcc_next;
     uint64_t time, every; /* enum vs_mcfta_times; mcfta_time.h */
     struct vs_mcfta_pipeline {
@@ -49,6 +49,8 @@ enum vs_mcfta_times { VS_MCFTA_POINTS, VS_MCFTA_PACKETS };
 
 enum {
     VS_MCFTA_MIX_MAX = 1 << 16,
+    VS_MCFTA_VIEWS_MAX = 7,
+    VS_MCFTA_SETS_MAX = 1 << 12,
     VS_MCFTA_SIZE_MIN = 64,
     VS_MCFTA_SIZE_MAX = 1 << 16,
     /* bytes: more than the code of one event and the end; the same if it may be a point */

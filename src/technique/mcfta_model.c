@@ -7,16 +7,22 @@
 
 #include "base/power.h"
 
-static int open_mix(struct vs_mcfta_mix *x, uint64_t entries)
+static int open_mix(struct vs_mcfta_mix *x, const struct vs_mcfta_params *p)
 {
-    x->log = vs_log2_ceil(entries);
+    x->log = vs_log2_ceil(p->mix);
     if (!x->log)
         return 0;
-    for (unsigned i = 0; i < VS_MCFTA_MIX_TABLES; i++)
-        if (!(x->tables[i] = malloc(entries * sizeof(*x->tables[i]))))
+    x->views = (unsigned)p->views;
+    for (unsigned i = 0; i < x->views; i++)
+        if (!(x->tables[i] = malloc(p->mix * sizeof(*x->tables[i]))))
             return -VSE_NOMEM;
-    x->locals = malloc(entries);
-    return x->locals ? 0 : -VSE_NOMEM;
+    x->own = malloc(p->mix * sizeof(*x->own));
+    if (!x->own)
+        return -VSE_NOMEM;
+    x->sets_log = vs_log2_ceil(p->sets);
+    if (x->sets_log)
+        x->sets = malloc(p->sets * sizeof(*x->sets));
+    return !x->sets_log || x->sets ? 0 : -VSE_NOMEM;
 }
 
 int vs_mcfta_model_init(struct vs_mcfta_model *m, const struct vs_mcfta_params *params,
@@ -27,7 +33,7 @@ int vs_mcfta_model_init(struct vs_mcfta_model *m, const struct vs_mcfta_params *
                                  .core_bits = vs_port_core_bits(setup->cores)};
     int err = vs_tagged_init(&m->tagged, &config, setup->address_bits);
     if (!err)
-        err = open_mix(&m->mix, params->mix);
+        err = open_mix(&m->mix, params);
     if (!err)
         vs_mcfta_model_clear(m);
     return err;
@@ -36,9 +42,10 @@ int vs_mcfta_model_init(struct vs_mcfta_model *m, const struct vs_mcfta_params *
 void vs_mcfta_model_fini(struct vs_mcfta_model *m)
 {
     vs_tagged_fini(&m->tagged);
-    for (unsigned i = 0; i < VS_MCFTA_MIX_TABLES; i++)
+    for (unsigned i = 0; i < VS_MCFTA_VIEWS_MAX; i++)
         free(m->mix.tables[i]);
-    free(m->mix.locals);
+    free(m->mix.own);
+    free(m->mix.sets);
 }
 
 #define CLEAR(array) vs_probabilities_init(array, sizeof(array) / sizeof((array)[0]))
@@ -47,10 +54,13 @@ static void clear_mix(struct vs_mcfta_mix *x)
 {
     for (unsigned i = 0; i < VS_MCFTA_MIXERS; i++)
         vs_mixer_init(&x->mixers[i]);
-    for (unsigned i = 0; x->log && i < VS_MCFTA_MIX_TABLES; i++)
+    if (!x->log)
+        return;
+    for (unsigned i = 0; i < x->views; i++)
         vs_probabilities_init(x->tables[i], (size_t)1 << x->log);
-    if (x->log)
-        memset(x->locals, 0, (size_t)1 << x->log);
+    memset(x->own, 0, sizeof(*x->own) << x->log);
+    for (size_t i = 0; x->sets && i < (size_t)1 << x->sets_log; i++)
+        vs_mixer_init(&x->sets[i]);
 }
 
 void vs_mcfta_model_clear(struct vs_mcfta_model *m)
@@ -80,9 +90,9 @@ int vs_mcfta_model_cost(const struct vs_mcfta_params *p, const struct vs_techniq
     vs_cost_add(&sum, one, outcomes + others + (p->tagged.predictors ? 1 : 0));
     vs_cost_list_add(list, "probabilities", sum, copies);
     if (p->mix) {
-        struct vs_cost mix = {.sram = p->mix * VS_MCFTA_LOCAL_BITS};
-        vs_cost_add(&mix, one, VS_MCFTA_MIX_TABLES * p->mix);
-        vs_cost_add(&mix, vs_mixer_cost(), VS_MCFTA_MIXERS);
+        struct vs_cost mix = {.sram = p->mix * vs_mcfta_own_bits(p->views)};
+        vs_cost_add(&mix, one, p->views * p->mix);
+        vs_cost_add(&mix, vs_mixer_cost(1 + (unsigned)p->views), VS_MCFTA_MIXERS + p->sets);
         vs_cost_list_add(list, "mixed probabilities", mix, copies);
     }
     vs_cost_list_add(list, "coder", vs_range_cost(), copies);

@@ -33,13 +33,34 @@ enum {
     VS_MCFTA_CLASS_BITS = 4,
 };
 
-enum { VS_MCFTA_MIX_TABLES = 3, VS_MCFTA_MIXERS = 6, VS_MCFTA_LOCAL_BITS = 8 };
+enum { VS_MCFTA_MIXERS = 6 };
+
+/* What a view sees of a branch's past, beside the branch and its prediction: the newest bits of
+ * history, or of the branch's own outcomes. */
+struct vs_mcfta_view {
+    uint8_t history, own; /* bits */
+};
+
+static const struct vs_mcfta_view vs_mcfta_views[VS_MCFTA_VIEWS_MAX] = {
+    {0, 0}, {8, 0}, {0, 8}, {14, 0}, {0, 16}, {24, 0}, {5, 0}};
+
+/* How many own outcomes are kept of a branch. */
+static inline unsigned vs_mcfta_own_bits(uint64_t views)
+{
+    unsigned most = 0;
+    for (uint64_t i = 0; i < views; i++)
+        most = vs_mcfta_views[i].own > most ? vs_mcfta_views[i].own : most;
+    return most;
+}
 
 /* Probabilities by branch, that are mixed with the one by confidence. */
 struct vs_mcfta_mix {
-    struct vs_probability *tables[VS_MCFTA_MIX_TABLES]; /* NULL: nothing is mixed */
-    uint8_t *locals;                                    /* outcomes of branches */
-    unsigned log;                                       /* log2 of the entries of a table */
+    struct vs_probability *tables[VS_MCFTA_VIEWS_MAX]; /* of each view */
+    uint16_t *own;                                     /* outcomes of branches */
+    struct vs_mixer *sets;                             /* of weights by branch; NULL: none */
+    unsigned log,
+        sets_log; /* log2 of the entries of a table, of the sets; log 0: nothing is mixed */
+    unsigned views;
     struct vs_mixer mixers[VS_MCFTA_MIXERS];
 };
 
@@ -110,9 +131,9 @@ VS_MCFTA_INLINE unsigned vs_mcfta_outcome_context(const struct vs_mcfta_model *m
 
 /* The places of a branch in the tables. */
 struct vs_mcfta_places {
-    struct vs_probability *p[VS_MCFTA_MIX_TABLES];
-    struct vs_mixer *mixer;
-    uint8_t *local;
+    struct vs_probability *p[VS_MCFTA_VIEWS_MAX];
+    struct vs_mixer *mixer, *set; /* set: or NULL */
+    uint16_t *own;
 };
 
 static inline uint32_t vs_mcfta_hash(uint64_t v, unsigned log)
@@ -124,14 +145,17 @@ VS_MCFTA_INLINE void vs_mcfta_find(struct vs_mcfta_model *m, uint64_t pc,
                                    const struct vs_tagged_guess *g, struct vs_mcfta_places *at)
 {
     struct vs_mcfta_mix *x = &m->mix;
-    uint64_t key = pc << 1 | g->prediction, seen = m->tagged.tage.recent & 0xff;
-    at->local = &x->locals[vs_mcfta_hash(pc, x->log)];
-    at->p[0] = &x->tables[0][vs_mcfta_hash(key, x->log)];
-    at->p[1] = &x->tables[1][vs_mcfta_hash(key ^ seen << 40, x->log)];
-    at->p[2] = &x->tables[2][vs_mcfta_hash(key ^ (uint64_t)*at->local << 40, x->log)];
+    at->own = &x->own[vs_mcfta_hash(pc, x->log)];
+    for (unsigned i = 0; i < x->views; i++) {
+        const struct vs_mcfta_view *v = &vs_mcfta_views[i];
+        uint64_t seen = (m->tagged.tage.recent & ((UINT64_C(1) << v->history) - 1)) |
+                        (*at->own & ((UINT64_C(1) << v->own) - 1));
+        at->p[i] = &x->tables[i][vs_mcfta_hash((pc << 1 | g->prediction) ^ seen << 40, x->log)];
+    }
     int counter = g->tage.counter;
     unsigned distance = (unsigned)(counter < 0 ? ~counter : counter);
     at->mixer = &x->mixers[g->loop.sure ? 5 : g->tage.provider < 0 ? 4 : distance];
+    at->set = x->sets ? &x->sets[vs_mcfta_hash(pc, x->sets_log)] : NULL;
 }
 
 /* Codes a bit under the mixture of `first` and the tables. */
@@ -139,18 +163,27 @@ VS_MCFTA_INLINE bool vs_mcfta_mixed(struct vs_mcfta_model *m, struct vs_mcfta_co
                                     struct vs_probability *first, const struct vs_mcfta_places *at,
                                     bool bit, bool decoding)
 {
-    struct vs_mixing x;
-    x.odds[0] = vs_mixer_odds(vs_probability_of_one(first));
-    for (unsigned i = 0; i < VS_MCFTA_MIX_TABLES; i++)
-        x.odds[1 + i] = vs_mixer_odds(vs_probability_of_one(at->p[i]));
-    vs_mixer_mix(at->mixer, &x);
+    const unsigned views = m->mix.views;
+    int32_t odds[1 + VS_MCFTA_VIEWS_MAX];
+    struct vs_mixed set = {0};
+    odds[0] = vs_mixer_odds(vs_probability_of_one(first));
+    for (unsigned i = 0; i < views; i++)
+        odds[1 + i] = vs_mixer_odds(vs_probability_of_one(at->p[i]));
+    const struct vs_mixed state = vs_mixer_mix(at->mixer, odds, 1 + views);
+    uint32_t one = state.one;
+    if (at->set) {
+        set = vs_mixer_mix(at->set, odds, 1 + views);
+        one = vs_mixer_both(&state, &set);
+    }
     if (decoding)
-        bit = vs_range_decode(&c->in, x.one);
+        bit = vs_range_decode(&c->in, one);
     else
-        vs_range_encode(&c->out, x.one, bit);
-    vs_mixer_learn(at->mixer, &x, bit);
+        vs_range_encode(&c->out, one, bit);
+    vs_mixer_learn(at->mixer, odds, 1 + views, state.one, bit);
+    if (at->set)
+        vs_mixer_learn(at->set, odds, 1 + views, set.one, bit);
     vs_probability_learn(first, bit, m->rate);
-    for (unsigned i = 0; i < VS_MCFTA_MIX_TABLES; i++)
+    for (unsigned i = 0; i < views; i++)
         vs_probability_learn(at->p[i], bit, m->rate);
     return bit;
 }
@@ -167,7 +200,7 @@ VS_MCFTA_INLINE bool vs_mcfta_outcome(struct vs_mcfta_model *m, struct vs_mcfta_
     if (m->mix.log) {
         vs_mcfta_find(m, pc, &g, &at);
         *wrong = vs_mcfta_mixed(m, c, p, &at, taken != g.prediction, decoding);
-        *at.local = (uint8_t)(*at.local << 1 | (g.prediction != *wrong));
+        *at.own = (uint16_t)(*at.own << 1 | (g.prediction != *wrong));
     } else {
         *wrong = vs_mcfta_bit(c, p, m->rate, taken != g.prediction, decoding);
     }

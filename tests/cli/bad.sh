@@ -245,6 +245,7 @@ wrong "no technique 'nope'; there are: .*see 'vestige techniques'" bandwidth -t 
 wrong "no configuration 'nope'; there are: small" verify -t mcfTR_e:nope "$run_"
 wrong "gshare is a number from 1 to [0-9]+, not '-1'" bandwidth -t mcfTR_e:gshare=-1 "$run_"
 wrong "gshare is a power of two, not 3" bandwidth -t mcfTR_e:gshare=3 "$run_"
+wrong "mix and sets need at least 2, or none" bandwidth -t mcfTA:8K,sets=1 "$run_"
 wrong "one -t says what encodes it" encode -o "$T/x.vport" "$run_"
 wrong "-o says where the stream goes" encode -t mcfNX_b "$run_"
 wrong "No such file or directory" encode -t mcfNX_b -o "$T/no/x.vport" "$run_"

@@ -54,7 +54,7 @@ flipped faults 1000000 etrace:all $(more etrace:baseline etrace:tvec=1 ntrace:al
 # locks, spinning cores and data-dependent branches
 begin notices_flips_beyond_the_published
 recorded racy --cores 4 --timed -- "$(workload rv64 racy)" -p 4 -n 60
-flipped racy $few mcfTG:64K mcfTA mcfTA:8K,reset=16 mcfTA:predictors=shared mc2RT_k:1K mlvCF_e:4K
+flipped racy $few mcfTG:64K mcfTA mcfTA:8K,reset=16 mcfTA:8K,views=7,sets=16 mcfTA:predictors=shared mc2RT_k:1K mlvCF_e:4K
 
 begin notices_flips_with_mappings
 recorded maps --timed -- "$VESTIGE_BUILD/test/target/maps"

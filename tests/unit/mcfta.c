@@ -252,6 +252,7 @@ TEST(goes_on_at_the_next_reset)
 {
     lose_packets("mcfTA:size=64,reset=2", false);
     lose_packets("mcfTA:size=64,reset=3,mix=64,time=packet", true);
+    lose_packets("mcfTA:size=64,reset=3,mix=64,views=7,sets=16", false);
     lose_packets("mcfTA:size=128,reset=2", true);
 }
 

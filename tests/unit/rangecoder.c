@@ -214,8 +214,8 @@ TEST(follows_the_logarithms)
     }
 }
 
-/* The weights follow the input that knows. */
-TEST(learns_whom_to_believe)
+/* The weights follow the input that knows, of the least and of the most inputs. */
+static void learn_whom_to_believe(unsigned inputs)
 {
     struct rng rng = rng_init(9);
     struct vs_mixer m;
@@ -223,15 +223,73 @@ TEST(learns_whom_to_believe)
     vs_mixer_init(&m);
     for (unsigned i = 0; i < 40000; i++) {
         bool bit = rng_below(&rng, 2), right = rng_below(&rng, 64);
-        struct vs_mixing x = {.one = 0};
-        for (unsigned k = 0; k < VS_MIXER_INPUTS; k++)
-            x.odds[k] = vs_mixer_odds(k == 1 ? (bit == right ? 64500 : 1036)
-                                             : 1 + (uint32_t)rng_below(&rng, 65535));
-        vs_mixer_mix(&m, &x);
-        vs_mixer_learn(&m, &x, bit);
+        int32_t odds[VS_MIXER_INPUTS];
+        for (unsigned k = 0; k < inputs; k++)
+            odds[k] = vs_mixer_odds(k == 1 ? (bit == right ? 64500 : 1036)
+                                           : 1 + (uint32_t)rng_below(&rng, 65535));
+        const struct vs_mixed x = vs_mixer_mix(&m, odds, inputs);
+        vs_mixer_learn(&m, odds, inputs, x.one, bit);
         if (i >= 20000)
             cost -= log2((bit ? x.one : 65536 - x.one) / 65536.0);
     }
-    CHECK(cost / 20000 < 0.13); /* the entropy is 0.116 */
+    CHECK(cost / 20000 < 0.14); /* the entropy is 0.116 */
     CHECK(m.weight[1] > 55000);
+}
+
+TEST(learns_whom_to_believe)
+{
+    learn_whom_to_believe(4);
+    learn_whom_to_believe(VS_MIXER_INPUTS);
+}
+
+/* ---- a plain mixer, written from the text of mixer.h ----------------------------------------- */
+
+static int64_t towards_zero(int64_t v, int64_t by)
+{
+    return v < 0 ? -(-v / by) : v / by;
+}
+
+static int64_t within(int64_t v, int64_t most)
+{
+    return v > most ? most : v < -most ? -most : v;
+}
+
+/* Two mixers with the same inputs, side by side with plain ones. */
+TEST(mixes_as_the_text_says)
+{
+    struct rng rng = rng_init(4);
+    struct vs_mixer mixers[2];
+    int64_t plain[2][VS_MIXER_INPUTS];
+    for (unsigned i = 0; i < 2; i++) {
+        vs_mixer_init(&mixers[i]);
+        for (unsigned k = 0; k < VS_MIXER_INPUTS; k++)
+            plain[i][k] = 19660;
+    }
+    for (unsigned step = 0; step < 20000; step++) {
+        const bool bit = rng_below(&rng, 8) == 0;
+        int32_t odds[VS_MIXER_INPUTS];
+        struct vs_mixed mixed[2];
+        for (unsigned k = 0; k < VS_MIXER_INPUTS; k++)
+            odds[k] = vs_mixer_odds(1 + (uint32_t)rng_below(&rng, 65535));
+        for (unsigned i = 0; i < 2; i++) {
+            int64_t sum = 0;
+            for (unsigned k = 0; k < VS_MIXER_INPUTS; k++)
+                sum += plain[i][k] * odds[k];
+            mixed[i] = vs_mixer_mix(&mixers[i], odds, VS_MIXER_INPUTS);
+            CHECK_EQ(mixed[i].odds, within(towards_zero(sum, 65536), 8191));
+            CHECK_EQ(mixed[i].one, vs_mixer_probability(mixed[i].odds));
+        }
+        CHECK_EQ(vs_mixer_both(&mixed[0], &mixed[1]),
+                 vs_mixer_probability((mixed[0].odds + mixed[1].odds) / 2));
+        for (unsigned i = 0; i < 2; i++) {
+            if (step % 3 < i) /* so that they come to differ */
+                continue;
+            const int64_t error = (bit ? 65536 : 0) - (int64_t)mixed[i].one;
+            vs_mixer_learn(&mixers[i], odds, VS_MIXER_INPUTS, mixed[i].one, bit);
+            for (unsigned k = 0; k < VS_MIXER_INPUTS; k++) {
+                plain[i][k] = within(plain[i][k] + towards_zero(odds[k] * error, 32768), 524287);
+                CHECK_EQ(mixers[i].weight[k], plain[i][k]);
+            }
+        }
+    }
 }
