@@ -250,7 +250,7 @@ $(SHARE)/printed: $(PROGRAM) $(wildcard include/vestige/*.h) tools/man3 Makefile
 $(PROGRAM): $(CLI_OBJ)
 # Tests of what the commands are made of.
 $(B)/test/unit/cfiat $(B)/test/unit/disasm $(B)/test/unit/manifest $(B)/test/unit/manpage $(B)/test/unit/mtrace \
-$(B)/test/unit/report $(foreach t,manifest foreign,$(B)/test/fuzz/$t $(B)/test/inputs/$t): $(filter-out %/main.o,$(CLI_OBJ))
+$(B)/test/unit/report $(B)/test/unit/timeline $(foreach t,manifest foreign,$(B)/test/fuzz/$t $(B)/test/inputs/$t): $(filter-out %/main.o,$(CLI_OBJ))
 $(GEN): $(call obj,tests/gen/main.c) $(GEN_A)
 $(UNITS): $(B)/test/unit/%: $(B)/obj/tests/unit/%.o $(call obj,tests/unit/unittest.c) $(GEN_A)
 $(FUZZERS): $(B)/test/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GEN_A)

@@ -4,7 +4,7 @@
 #include "isa/isa.h"
 #include "page/data.h"
 
-static void put_cells(struct json *j, const char *key, const uint32_t *cells, size_t count)
+static void put_cells(struct json *j, const char *key, const uint64_t *cells, size_t count)
 {
     bool any = false;
     for (size_t i = 0; i < count && !any; i++)

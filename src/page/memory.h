@@ -39,7 +39,7 @@ struct page_line {
 
 struct page_heat_row {
     uint64_t granule; /* its address, shifted */
-    uint32_t loads[PAGE_HEAT_TIMES], stores[PAGE_HEAT_TIMES];
+    uint64_t loads[PAGE_HEAT_TIMES], stores[PAGE_HEAT_TIMES];
 };
 
 struct page_memory_core {

@@ -60,7 +60,7 @@ struct page_timeline {
     bool timed;
     uint64_t now;                   /* of the event that was taken last, from 0 up */
     size_t bin;                     /* that it is in */
-    uint32_t *cells[PAGE_CHANNELS]; /* [lane * bins + bin] */
+    uint64_t *cells[PAGE_CHANNELS]; /* [lane * bins + bin] */
     struct page_mark *marks;
     size_t mark_count, mark_capacity;
     uint64_t mark_kinds[PAGE_MARK_KINDS]; /* how many there were */
