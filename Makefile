@@ -120,6 +120,7 @@ PY_READY   := $(and $(PY_INCLUDE),$(NP_INCLUDE))
 PY_SUFFIX  := $(if $(PY_READY),$(lastword $(PY_CONFIG)))
 PY_FOLDER  ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,$(notdir $(PY_INCLUDE)))/dist-packages
 PY_MODULE  := $(B)/python/vestige/_vestige$(PY_SUFFIX)
+PY_OBJ     := $(patsubst python/%.c,$(B)/obj/python/%.o,$(wildcard python/*.c))
 PY_SOURCES := $(wildcard python/vestige/*.py python/vestige/*.pyi) python/vestige/py.typed
 # Programs that tests record; real_* are built by the test that uses them.
 TRACED  := $(patsubst tests/%,$(B)/test/%,$(basename $(filter-out tests/programs/real_%,$(wildcard tests/programs/*.[sc]))))
@@ -267,12 +268,13 @@ $(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(INPUTS) $(BENCH) $(RTL_PARAMETERS): $(AL
 	    $(filter-out $(ALL_A),$(filter %.a,$^)) $(ALL_A) $(LIBS)
 
 # The Python package needs libvestige at run time.
-$(PY_MODULE): python/_vestige.c $(PY_SOURCES) $(LIB_SO) $(B)/config | deps-build
-	$(call say,CC,$(<)$(mark))mkdir -p $(@D) && cp $(PY_SOURCES) $(@D) && \
-	    $(filter-out -Wwrite-strings,$(COMPILE)) -isystem $(PY_INCLUDE) \
-	    -isystem $(firstword $(NP_INCLUDE)) -fPIC -shared -o $@ $< $(LDFLAGS) -L$(B)/lib -lvestige \
-	    -Wl,-rpath,'$$ORIGIN/../../lib:$$ORIGIN/../../..'
--include $(PY_MODULE).d $(B)/python/vestige/_vestige.d
+$(PY_OBJ): $(B)/obj/python/%.o: python/%.c $(B)/config | deps-build
+	$(call say,CC,$(<)$(mark))mkdir -p $(@D) && $(filter-out -Wwrite-strings,$(COMPILE)) -isystem $(PY_INCLUDE) \
+	    -isystem $(firstword $(NP_INCLUDE)) -fPIC -c -o $@ $<
+$(PY_MODULE): $(PY_OBJ) $(PY_SOURCES) $(LIB_SO)
+	$(call say,LD,$(@))mkdir -p $(@D) && cp $(PY_SOURCES) $(@D) && \
+	    $(LINK) -shared -o $@ $(PY_OBJ) -L$(B)/lib -lvestige -Wl,-rpath,'$$ORIGIN/../../lib:$$ORIGIN/../../..'
+-include $(PY_OBJ:.o=.d)
 
 # Makes calls fail (tests/cli/faults.sh). It is not used with the sanitizers, which replace the same
 # calls.
