@@ -588,6 +588,23 @@ PYTHON
     [ "$long_" -lt $((short + 20000)) ] || fail "$format: $short KiB, and $long_ KiB for a run ten times as long"
 done
 
+# A run of inputs takes 0.1 MB, whatever its length; -n 2500 gives 10^9 events, which takes too long here.
+if [ -n "$long" ] && [ -z "$sanitized" ]; then
+    begin needs_no_more_memory_for_a_hundred_million_events_than_for_ten
+    for n in 25 250; do
+        "$VESTIGE" record -q -o inputs$n.vest -- "$(workload host interp)" -n $n >/dev/null || exit 2
+    done
+    for format in champsim perfetto csv; do
+        export_ $format inputs25 --thread 0
+        short=$(python3 peak.py "$VESTIGE" export -o - --thread 0 --to $format inputs25.vest)
+        long_=$(python3 peak.py "$VESTIGE" export -o - --thread 0 --to $format inputs250.vest)
+        echo "$format: $short KiB for 10^7 events, $long_ KiB for 10^8"
+        [ "$long_" -lt $((short + 8000)) ] || fail "$format: $short KiB, and $long_ KiB for a run ten times as long"
+        [ $format != csv ] || [ "$(wc -l <inputs25.csv)" -gt 10000000 ] || fail "only $(wc -l <inputs25.csv) events"
+        rm inputs25.$format
+    done
+fi
+
 begin ends_quietly_if_nobody_reads
 for format in lackey csv vcd perfetto; do
     "$VESTIGE" export --to $format -o - short.vest 2>"$err" | head -n 1 >"$out"
