@@ -14,6 +14,7 @@
 #include "base/workers.h"
 #include "cli/commands.h"
 #include "cli/specs.h"
+#include "cli/sweep_page.h"
 #include "cli/sweep_print.h"
 #include "cli/sweep_sqlite.h"
 #include "front/json.h"
@@ -25,7 +26,7 @@
 struct sweep_options {
     struct option_list techniques, settings, defines;
     struct option_list slurm;
-    const char *store, *output, *sqlite;
+    const char *store, *output, *sqlite, *page;
     uint64_t jobs, seconds, task;
     unsigned engine;
     bool csv, json, frontier, status, retry, force;
@@ -372,6 +373,11 @@ static int print_all(struct sweeping *w)
         status = sweep_write_sqlite(w->cli, w->o.sqlite, w->o.force, &rows, w->frontier,
                                     w->frontier_count);
     }
+    if (status == CLI_DONE && w->o.page) {
+        const struct sweep_rows rows = {.table = &w->table, .shown = w->shown};
+        status = sweep_write_page(w->cli, w->o.page, w->o.force, w->name, &rows, w->frontier,
+                                  w->frontier_count);
+    }
     if (status != CLI_DONE)
         return status;
     if (!w->o.csv && !w->o.json) {
@@ -592,6 +598,12 @@ static const struct cli_option options[] = {
      .help = "also write the table to FILE, as a database",
      .type = OPTION_STRING,
      .offset = FIELD(sqlite)},
+    {.name = "page",
+     .argument = "FILE",
+     .help = "also write a page that a browser shows: a chart of the\n"
+             "points and a table",
+     .type = OPTION_STRING,
+     .offset = FIELD(page)},
     {.name = "force", .letter = 'f', .help = "replace FILE if it exists", .offset = FIELD(force)},
     {.name = "json", .help = "print a JSON object per row", .offset = FIELD(json)},
     {.name = "csv", .help = "print the same as comma-separated values", .offset = FIELD(csv)},

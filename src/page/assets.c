@@ -12,5 +12,5 @@ __asm__(".pushsection .rodata\n" BEGIN(page_style) FILE("src/page/page.css") END
                     FILE("src/page/timeline.js") FILE("src/page/bits.js")
                         FILE("src/page/techniques.js") FILE("src/page/places.js")
                             FILE("src/page/branches.js") FILE("src/page/memory.js")
-                                FILE("src/page/compare.js") FILE("src/page/main.js") END
-        ".popsection");
+                                FILE("src/page/compare.js") FILE("src/page/sweep.js")
+                                    FILE("src/page/main.js") END ".popsection");

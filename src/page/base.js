@@ -3,7 +3,7 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const state = {run: 0};
-const run = () => data.runs[state.run];
+const run = () => data.sweep || data.runs[state.run];
 
 const count = d3.format(",");
 const percent = (part, whole) => (whole ? d3.format(".3~p")(part / whole) : "–");
@@ -165,7 +165,12 @@ const redrawers = [];
 
 // A section answers a question; draw gets its body and is called anew for another run.
 function section(id, title, question, draw, wanted) {
-    sections.push({id, title, question, draw, wanted});
+    if (!data.sweep) sections.push({id, title, question, draw, wanted});
+}
+
+// Likewise, of a page that shows a sweep.
+function sweepSection(id, title, question, draw) {
+    if (data.sweep) sections.push({id, title, question, draw});
 }
 
 function drawSection(s) {

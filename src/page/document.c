@@ -68,6 +68,13 @@ static int put_event(struct json *j, struct vs_diff *d, const struct vs_diff_thr
     return e == -VSE_NOMEM ? e : 0;
 }
 
+/* Ends the last member so that page_end finds an array, whether there was such a member or not. */
+static void end_last(struct json *j)
+{
+    json_end(j);
+    json_array(j, "end");
+}
+
 int page_put_parting(struct json *j, struct vs_diff *d)
 {
     int e = 0;
@@ -95,10 +102,19 @@ int page_put_parting(struct json *j, struct vs_diff *d)
     }
     json_end(j);
     json_u64(j, "different", different);
-    json_end(j);
-    /* so that page_end finds an array, whether this was called or not */
-    json_array(j, "end");
+    end_last(j);
     return e;
+}
+
+void page_begin_sweep(struct json *j)
+{
+    json_end(j); /* the runs */
+    json_object(j, "sweep");
+}
+
+void page_end_sweep(struct json *j)
+{
+    end_last(j);
 }
 
 void page_end(struct json *j, struct out *out)

@@ -507,11 +507,17 @@ struct vs_sweep_cell vs_sweep_table_cell(const struct vs_sweep_table *t,
 
 /* ---- the frontier ---------------------------------------------------------------------------- */
 
+bool vs_sweep_table_is_complete(const struct vs_sweep_table *t, size_t point,
+                                struct vs_sweep_row *row)
+{
+    *row = (struct vs_sweep_row){point, VS_ROW_SUM, t->frontier_group};
+    return is_complete(t, point, t->frontier_group);
+}
+
 bool vs_sweep_table_objectives(const struct vs_sweep_table *t, size_t point,
                                struct vs_sweep_row *row, uint64_t *x, uint64_t *y)
 {
-    *row = (struct vs_sweep_row){point, VS_ROW_SUM, t->frontier_group};
-    if (!is_complete(t, point, t->frontier_group))
+    if (!vs_sweep_table_is_complete(t, point, row))
         return false;
     *x = number_of(t, row, &t->columns[t->objectives[0]]);
     *y = number_of(t, row, &t->columns[t->objectives[1]]);

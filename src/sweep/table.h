@@ -28,8 +28,9 @@ struct vs_sweep_column {
     const char *name; /* in the table */
     bool text;        /* it has texts, and no numbers */
 
+    const char *of; /* what it shows: the name without another one that the study gives it */
+
     /* private */
-    const char *of; /* what it shows */
     unsigned kind;
     int index; /* of the measure or label, or -1 */
     int over;  /* of a quotient: the measure that it is divided by */
@@ -73,6 +74,11 @@ enum { VS_CELL_TEXT = 1 << 17 };
 struct vs_sweep_cell vs_sweep_table_cell(const struct vs_sweep_table *t,
                                          const struct vs_sweep_row *row, size_t column,
                                          char text[VS_CELL_TEXT]);
+
+/* Finds the row that the frontier takes of a point: the sum over the study's group. Returns false
+ * if a run of the group was not measured yet. */
+bool vs_sweep_table_is_complete(const struct vs_sweep_table *t, size_t point,
+                                struct vs_sweep_row *row);
 
 /* The row that the frontier takes of a point: the sum over the study's group. Returns false if the
  * point has none, or lacks one of the two numbers, which go to *x and *y. */

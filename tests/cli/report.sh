@@ -68,6 +68,41 @@ run "$VESTIGE" report flow.vest -f -t mc2RT -o flow.html
 expect_status 2
 expect_one_line_err
 
+# The points of the page, with all figures, are the sums of the table, and its frontier is that of the table.
+begin shows_what_a_sweep_found
+cat >points.ini <<'END'
+[sweep]
+constraint = gates<=120k
+columns    = kind run technique config bits bits_per=bpi_millionths gates spec rebuild
+[runs]
+file = timed.vest
+file = other.vest
+[techniques]
+mcfTR_e:gshare=256..2048*2,ras=4|8
+mcfTA
+bTMBP
+END
+run "$VESTIGE" sweep --json --page points.html -f points.ini
+expect_status 0
+expect_no_err
+figures points.html >points.json
+expect_equal "$(jq -c '.sweep.points[] | [.technique, .config] + .cells' points.json)" \
+    "$(jq -c 'select(.kind == "sum") | [.technique, .config, .bits, .bits_per, .gates, .spec]' "$out")" "points"
+[ "$(jq '.sweep.points | length' points.json)" -ge 4 ] || fail "few points"
+run "$VESTIGE" sweep --json --frontier points.ini
+expect_equal "$(jq -c '.sweep.points | map(select(.frontier)) | sort_by(.x) | .[] | [.technique, .config, .x, .y]' points.json)" \
+    "$(jq -c 'select(.kind == "sum") | [.technique, .config, .bits_per, .gates]' "$out")" "frontier"
+run "$VESTIGE" sweep --json --status points.ini
+expect_equal "$(jq -c '.sweep | [.runs, .point_count, .excluded, .done, .failed, .missing, .constraints, .objectives]' points.json)" \
+    "$(jq -c '[.runs, .points, .excluded, .done, .failed, .missing, ["gates<=120k"], ["bpi_millionths", "gates"]]' "$out")" "state"
+run "$VESTIGE" sweep --page points.html points.ini
+expect_status 2
+expect_one_line_err
+expect_err 'points\.html: exists; -f replaces it'
+run "$VESTIGE" sweep --page none/points.html points.ini
+expect_status 2
+expect_one_line_err
+
 begin refuses_what_it_cannot_write
 run "$VESTIGE" report timed.vest
 expect_status 2
@@ -224,6 +259,24 @@ expect_status 0
 open_page tiny.html
 whole_page
 expect_equal "$(js 'return document.querySelector("#what .tile").title')" "\"$(grouped "$("$VESTIGE" info --json tiny.vest | jq .instructions)")\""
+
+begin draws_a_sweep
+open_page points.html
+whole_page
+expect_equal "$(js 'return document.title')" '"Vestige: points.ini"'
+expect_equal "$(js 'return document.querySelectorAll("#sweep .points circle").length')" "$(jq '.sweep.points | length' points.json)"
+expect_equal "$(js 'return document.querySelector("#sweep .constraints").textContent')" '"gates<=120k"'
+expect_equal "$(js 'return Array.from(document.querySelectorAll("#sweep tbody tr")).map((r) => r.cells[0].textContent + " " + r.cells[2].textContent)')" \
+    "$(jq -c '.sweep.points | sort_by(.x) | map(.technique + (if .config == "default" then "" else ":" + .config end) + " " + (.cells[0] | tostring))' points.json |
+        sed -E ':a; s/([0-9])([0-9]{3})(,[0-9]{3})*"/\1,\2\3"/; ta')" "the table by bits"
+click '#sweep th:nth-child(3) button'
+click '#sweep th:nth-child(3) button'
+expect_equal "$(js 'return Array.from(document.querySelectorAll("#sweep tbody tr")).map((r) => +r.cells[2].textContent.replace(/,/g, ""))' | jq -c '[length > 3, . == sort]')" '[true,true]'
+keys '#sweep input' tmbp
+expect_equal "$(js 'return Array.from(document.querySelectorAll("#sweep tbody tr")).map((r) => r.cells[0].textContent)')" '["bTMBP"]'
+click '#sweep tbody tr'
+expect_equal "$(js 'return document.querySelectorAll("#sweep .points circle[r=\"8\"]").length')" 1 "the point that was chosen"
+expect_quiet
 
 if [ -z "$brief" ]; then
     begin draws_a_native_run_with_thirty_threads
