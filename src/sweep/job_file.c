@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "sweep/job_file.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/diag.h"
 
@@ -15,6 +17,7 @@ struct cutter {
     struct vs_buf *text;
     struct vs_sweep_unit *units;
     size_t *numbers;
+    const char *here;  /* the folder to which paths are relative */
     double work, done; /* that a task should have, and has */
     uint64_t tasks, most;
 };
@@ -25,6 +28,13 @@ static bool has_room(const struct cutter *c)
     return !c->tasks || c->done < c->work || c->tasks < c->most;
 }
 
+/* Tasks may run in another folder. */
+static int print_path(const struct cutter *c, const char *path)
+{
+    bool whole = *path == '/';
+    return vs_buf_print(c->text, "%s%s%s\n", whole ? "" : c->here, whole ? "" : "/", path);
+}
+
 static int print_batch(struct cutter *c, const struct vs_sweep_run *run, size_t count)
 {
     int e = 0;
@@ -33,7 +43,8 @@ static int print_batch(struct cutter *c, const struct vs_sweep_run *run, size_t 
         c->done = 0;
     }
     c->done += (double)count * (double)(run->info.instructions + 1);
-    e = e ? e : vs_buf_print(c->text, "run %s %s\n", run->hash, run->path);
+    e = e ? e : vs_buf_print(c->text, "run %s ", run->hash);
+    e = e ? e : print_path(c, run->path);
     for (size_t i = 0; i < count && !e; i++)
         e = vs_buf_print(c->text, "%s %s\n", c->units[i].proof ? "proof" : "unit",
                          c->units[i].spec);
@@ -66,16 +77,20 @@ static int cut(struct cutter *c, const struct vs_sweep_wanted *wanted)
 int64_t vs_job_print(const struct vs_sweep *s, const struct vs_sweep_wanted *wanted, double work,
                      uint64_t most, struct vs_buf *text)
 {
+    char here[PATH_MAX];
     struct cutter c = {.sweep = s,
+                       .here = getcwd(here, sizeof(here)),
                        .text = text,
                        .units = calloc(BATCH_MAX, sizeof(*c.units)),
                        .numbers = calloc(BATCH_MAX, sizeof(*c.numbers)),
                        .work = work,
                        .most = most};
-    int e = c.units && c.numbers ? 0 : -VSE_NOMEM;
+    int e = !c.here ? -VSE_IO : c.units && c.numbers ? 0 : -VSE_NOMEM;
     if (!e)
-        e = vs_buf_print(text, "vestige tasks 1\nstore %s\nwindow %llu\nbuffer %s\n",
-                         s->store.folder, (unsigned long long)s->study->window,
+        e = vs_buf_print(text, "vestige tasks 1\nstore ");
+    e = e ? e : print_path(&c, s->store.folder);
+    if (!e)
+        e = vs_buf_print(text, "window %llu\nbuffer %s\n", (unsigned long long)s->study->window,
                          s->study->buffer ? s->study->buffer : "none");
     if (!e)
         e = cut(&c, wanted);

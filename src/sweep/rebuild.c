@@ -87,8 +87,9 @@ void vs_rebuild_line(const struct vs_sweep *s, const struct vs_sweep_point *poin
     struct line l = {out, 0, capacity};
     char text[1200];
     *out = 0;
-    if (run >= 0 && s->runs.items[run].command)
-        put_recording(&l, &s->runs.items[run]);
+    for (size_t i = 0; i < s->runs.count; i++)
+        if ((run >= 0 ? i == (size_t)run : members[i]) && s->runs.items[i].command)
+            put_recording(&l, &s->runs.items[i]);
     put(&l, "vestige bandwidth");
     for (size_t i = 0; i < s->runs.count; i++)
         if (run >= 0 ? i == (size_t)run : members[i])

@@ -260,6 +260,16 @@ for again in 1 2; do
     expect_equal "$(find held/jobs -name '*.tasks' | wc -l)" 1 "jobs submitted, time $again"
 done
 
+# What tasks are to do is said with whole paths, so that they may run in any folder.
+begin runs_tasks_in_another_folder
+run "$VESTIGE" sweep --json --status --store held s.ini
+[ "$(jq .missing "$out")" -gt 0 ] || fail "nothing is left to do"
+for task in $(sed -n 's/^task //p' held/jobs/*.tasks); do
+    (cd / && "$VESTIGE" sweep --task $task "$T"/held/jobs/*.tasks) 2>"$err" || fail "task $task: $(cat "$err")"
+done
+run "$VESTIGE" sweep --json --status --store held s.ini
+expect_equal "$(jq -c '[.units, .done, .missing]' "$out")" '[24,24,0]'
+
 begin finds_the_number_among_warnings
 printf '#!/bin/sh\necho 3 warnings:\necho 8\necho sbatch: warning: it is late >&2\n' >bin/sbatch
 rm -rf held
@@ -414,6 +424,11 @@ cp "$out" r.csv
 expect_out '^"run","fft-1-plain","fft","1","plain","mcfTR_e","gshare=256",[0-9]+,$'
 expect_out '^"run","fft-2-timed","fft","2","timed","mcfTR_e","gshare=512",[0-9]+,[0-9]+$'
 expect_out '^"sum","all_of_them","fft",,,"mcfTR_e","gshare=512",[0-9]+,$'
+run "$VESTIGE" sweep --json --define "fft=$fft" --set columns="kind run bits instructions rebuild" r.ini
+mkdir rebuilt
+jq -r 'select(.kind == "sum" and .run == "all") | .rebuild + " --json"' "$out" | head -1 >rebuilt/line
+expect_equal "$(cd rebuilt && PATH=${VESTIGE%/*}:$PATH bash line 2>/dev/null | grep '^{' | jq -cs '.[-1] | [.bits, .instructions]')" \
+    "$(jq -c 'select(.kind == "sum" and .run == "all") | [.bits, .instructions]' "$out" | head -1)" "the sum, recorded and measured again"
 mkdir elsewhere
 cp "$fft" elsewhere/other
 run "$VESTIGE" sweep --csv --define "fft=elsewhere/other" --store r2 r.ini
