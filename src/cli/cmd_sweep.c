@@ -266,9 +266,23 @@ static int measure(struct sweeping *w)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
+/* In units of which there are some. */
+static void print_time_left(struct out *out, uint64_t seconds)
+{
+    if (seconds < 120)
+        out_printf(out, "about %s s are left, as fast as so far\n", DIGITS(seconds));
+    else if (seconds < UINT64_C(120) * 60)
+        out_printf(out, "about %s min are left, as fast as so far\n", DIGITS((seconds + 30) / 60));
+    else
+        out_printf(out, "about %s h are left, as fast as so far\n",
+                   DIGITS((seconds + 1800) / 3600));
+}
+
 static void print_state(struct sweeping *w)
 {
-    const struct vs_sweep *s = &w->sweep;
+    struct vs_sweep *s = &w->sweep;
+    uint64_t left = 0;
+    bool known = w->o.status && vs_sweep_seconds_left(s, &left);
     struct out *out = &w->cli->out;
     uint64_t all = s->units, missing = all - s->done - s->failed;
     if (w->o.json) {
@@ -284,6 +298,10 @@ static void print_state(struct sweeping *w)
         json_u64(&j, "done", s->done);
         json_u64(&j, "failed", s->failed);
         json_u64(&j, "missing", missing);
+        if (known)
+            json_u64(&j, "seconds_left", left);
+        else
+            json_null(&j, "seconds_left");
         json_end(&j);
         return;
     }
@@ -291,6 +309,8 @@ static void print_state(struct sweeping *w)
     out_printf(out, ": %s runs, %s points, %s units: %s done, %s failed, %s missing\n",
                DIGITS(s->runs.count), DIGITS(s->points.count), DIGITS(all), DIGITS(s->done),
                DIGITS(s->failed), DIGITS(missing));
+    if (known)
+        print_time_left(out, left);
     if (s->points.excluded)
         out_printf(out, "%s points break a constraint and were left out\n",
                    DIGITS(s->points.excluded));

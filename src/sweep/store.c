@@ -204,14 +204,37 @@ static int list_folder(const char *path, struct dirent ***entries,
     return n < 0 ? vs_diag_io(diag, "cannot list", path) : n;
 }
 
+/* Adds the file's time to what is read of it. */
+struct stamping {
+    vs_store_take *take;
+    void *context;
+    int64_t when;
+};
+
+static int stamp(void *context, const char *run, const struct vs_store_unit *unit,
+                 struct vs_diag *diag)
+{
+    const struct stamping *s = context;
+    struct vs_store_unit stamped = *unit;
+    stamped.when = s->when;
+    return s->take(s->context, run, &stamped, diag);
+}
+
+static int64_t time_of(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+}
+
 static int read_result(const struct vs_store *s, const char *path, struct vs_buf *text,
                        vs_store_take *take, void *context, unsigned *damaged, struct vs_diag *diag)
 {
+    struct stamping stamping = {take, context, time_of(path)};
     int e = read_file(path, text, diag);
     if (e == -VSE_NOTFOUND)
         return 0;
     if (!e)
-        e = vs_store_parse((const char *)text->data, text->len, s->how, take, context, diag);
+        e = vs_store_parse((const char *)text->data, text->len, s->how, stamp, &stamping, diag);
     if (e != -VSE_CORRUPT && e != -VSE_LIMIT)
         return e;
     ++*damaged;

@@ -43,6 +43,7 @@ struct vs_store_unit {
     bool proof;         /* it was proved, too */
     const char *wrong;  /* why nothing came out, or NULL */
     const char *values; /* "name number name number ..." */
+    int64_t when;       /* read from a file: its time of change, in nanoseconds */
 };
 
 /* Makes the folder if it is not there, unless the store is only to be read: then nothing in it is

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "base/workers.h"
 #include "sweep/measures.h"
@@ -78,6 +79,7 @@ void vs_sweep_fini(struct vs_sweep *s)
     free(s->wrong);
     free(s->passing);
     free(s->values);
+    free(s->done_work);
     vs_arena_fini(&s->arena);
     *s = (struct vs_sweep){0};
 }
@@ -121,6 +123,33 @@ static int take_values(const struct vs_sweep *s, const char *text, uint64_t *val
     return 0;
 }
 
+/* Notes when a unit of a run was done. Units of one file come one after another. */
+static int note_work(struct vs_sweep *s, size_t run, int64_t when, struct vs_diag *diag)
+{
+    void *items = s->done_work;
+    if (!s->done_count || s->done_work[s->done_count - 1].when != when) {
+        if (vs_array_room(&items, &s->done_capacity, s->done_count, 1, sizeof(*s->done_work)))
+            return no_memory(diag);
+        s->done_work = items;
+        s->done_work[s->done_count++] = (struct vs_done_work){.when = when};
+    }
+    s->done_work[s->done_count - 1].work += (double)s->runs.items[run].info.instructions;
+    return 0;
+}
+
+bool vs_sweep_seconds_left(struct vs_sweep *s, uint64_t *seconds)
+{
+    double missing = 0;
+    for (size_t point = 0; point < s->points.count; point++)
+        for (size_t run = 0; run < s->runs.count; run++)
+            if (s->state[vs_sweep_unit_of(s, point, run)] == VS_UNIT_MISSING) {
+                if (!s->runs.items[run].open)
+                    return false; /* it is to be recorded */
+                missing += (double)s->runs.items[run].info.instructions;
+            }
+    return missing > 0 && vs_remaining_seconds(s->done_work, s->done_count, missing, seconds);
+}
+
 /* The result of a point on a run, both of which may be no business of the study. */
 static int take_result(struct vs_sweep *s, size_t run, const struct vs_store_unit *unit,
                        struct vs_diag *diag)
@@ -157,7 +186,7 @@ static int take_result(struct vs_sweep *s, size_t run, const struct vs_store_uni
         s->failed--;
     s->state[n] = VS_UNIT_DONE;
     s->done++;
-    return 0;
+    return note_work(s, run, unit->when, diag);
 }
 
 /* The same content may be several runs'. */
@@ -223,7 +252,7 @@ static void take_passing(struct vs_sweep *s)
 /* Counts what the study wants, all of which is missing. */
 static void list_units(struct vs_sweep *s)
 {
-    s->units = s->done = s->failed = 0;
+    s->units = s->done = s->failed = s->done_count = 0;
     for (size_t point = 0; point < s->points.count; point++)
         for (size_t run = 0; run < s->runs.count; run++) {
             bool wanted = vs_sweep_point_is_for(&s->points.items[point], &s->runs.items[run]);

@@ -7,6 +7,7 @@
  *   points       the points of its grid
  *   measures     what is measured of each, by name
  *   store        what was measured, in a folder
+ *   remaining    how long the rest takes
  *   evaluate     one run with some techniques
  *   record       programs that a study wants recorded
  *   search       the frontier without the whole grid; guess: what points may bring
@@ -25,6 +26,7 @@
 #include "base/progress.h"
 #include "sweep/evaluate.h"
 #include "sweep/points.h"
+#include "sweep/remaining.h"
 #include "sweep/runs.h"
 #include "sweep/store.h"
 #include "sweep/study_file.h"
@@ -46,7 +48,9 @@ struct vs_sweep {
     uint64_t *values;         /* measures.count of them */
     struct vs_words measures; /* the names of what the table needs */
     uint64_t units, done, failed;
-    unsigned damaged; /* files of the store that had to be given up */
+    unsigned damaged;               /* files of the store that had to be given up */
+    struct vs_done_work *done_work; /* by file of the store */
+    size_t done_count, done_capacity;
 
     /* private */
     struct vs_arena arena;
@@ -86,6 +90,9 @@ static inline uint64_t vs_sweep_value(const struct vs_sweep *s, size_t unit, siz
 {
     return s->values[unit * s->measures.count + measure];
 }
+
+/* About how long the rest takes. Returns false if that is not known. */
+bool vs_sweep_seconds_left(struct vs_sweep *s, uint64_t *seconds);
 
 /* The number of a measure's name among those that the table needs; -1: none. */
 int vs_sweep_measure(const struct vs_sweep *s, const char *name);

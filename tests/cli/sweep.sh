@@ -80,6 +80,26 @@ find s.sweep/results -type f -exec ls -li --time-style=full-iso {} + | sort | cm
 run "$VESTIGE" sweep --json --status s.ini
 expect_equal "$(jq -c '[.units, .done, .missing]' "$out")" '[24,24,0]'
 
+# Eight units of twelve, one each ten seconds, with a night between two of them: the times of the files are made up.
+begin tells_how_long_the_rest_takes
+sed '/timed/,/^file/d' s.ini >one.ini
+run "$VESTIGE" sweep --csv --store paced --set batch=1 one.ini
+run "$VESTIGE" sweep --json --status --store paced one.ini
+expect_equal "$(jq -c '[.units, .missing, .seconds_left]' "$out")" '[12,0,null]'
+n=0
+for file in $(find paced/results -type f | sort); do
+    n=$((n + 1))
+    [ $n -le 8 ] || rm "$file"
+    [ $n -gt 8 ] || touch -d "@$((1000 + 10 * n + (n > 5) * 30000))" "$file"
+done
+run "$VESTIGE" sweep --json --status --store paced one.ini
+expect_equal "$(jq -c '[.done, .missing, .seconds_left]' "$out")" '[8,4,40]'
+run "$VESTIGE" sweep --status --store paced one.ini
+expect_out '^about 40 s are left, as fast as so far$'
+find paced/results -type f | sort | tail -n 7 | xargs rm
+run "$VESTIGE" sweep --json --status --store paced one.ini
+expect_equal "$(jq -c '[.done, .seconds_left]' "$out")" '[1,null]'
+
 begin goes_on_when_the_study_grows
 sed 's/1024\*2/4096*2/' s.ini >grown.ini
 run "$VESTIGE" sweep --json --status --store s.sweep grown.ini
