@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The trace modules in rtl/ send the bits of `vestige encode`: of recorded runs and of random steps, with room for all of them
-# and without; so does its netlist after synthesis; and mistakes in it are found. In `make check`: four configurations on a
-# sample of runs, a million random steps, and two of the mistakes. In check-long: all workloads with 1 and 4 cores, timed and
+# and without; so does its netlist after synthesis; and mistakes in it are found. In `make check`: some configurations on a
+# sample of runs, a million random steps, and three of the mistakes. In check-long: all workloads with 1 and 4 cores, timed and
 # untimed, in all configurations of both techniques, random steps by the million, and all mistakes.
 . "$(dirname "$0")/lib.sh"
 
@@ -22,8 +22,10 @@ for more in "" "-GCORES=4 -GTIME=32" "-GCORES=2 -GIBTB=0 -GGSHARE=512 -GRAS=8 -G
     expect_status 0
     expect_no_err
 done
-for top in vs_etrace vs_adac vs_ingress; do
-    run verilator --lint-only "${flags[@]}" "$top" "$rtl"/*.sv
+for top in vs_etrace vs_adac vs_ingress "vs_cache -GPOLICY=1" vs_mlvcf "vs_mlvcf -GCORES=4 -GTIME=32 -GGRANULE=32" \
+    "vs_mlvcf -GGRANULE=1 -GWAYS=2 -GICNT=8 -GHITS=4 -GFAH_FIRST=8 -GFAH_NEXT=8"; do
+    # shellcheck disable=SC2086 # words
+    run verilator --lint-only "${flags[@]}" $top "$rtl"/*.sv
     expect_status 0
     expect_no_err
 done
@@ -124,6 +126,16 @@ if [ -z "$long" ]; then
     same "$T/interp.vest"
     same --random 200000
 
+    begin encodes_first_accesses
+    built mlvCF_b:size=512,line=16,ways=2,policy=fifo,granule=8,fahcnt_bits=4,icnt_bits=9 4 timed BLOCK=7 RECORDS=2 WORDS=2
+    same --random 50000 --seed 3
+    built mlvCF_e 1 untimed BLOCK=8
+    same "$T/sort.vest" "$T/signals.vest"
+    same --random 100000
+    "$VESTIGE" encode -f -t mlvCF_e -o "$T/sort.vport" "$T/sort.vest" >"$T/told" || fail "not encoded"
+    run "$bench" --spec mlvCF_e "$T/sort.vest"
+    expect_out "equal: $(grep -oE '[0-9,]+ bits' "$T/told" | tr -d ,), "
+
     begin encodes_four_cores
     built mcfTR_e:small 4 timed BLOCK=8 WORD=8
     recorded ocean 4 --timed -- "$(workload rv64 ocean)" -n 4 -p 4
@@ -131,6 +143,9 @@ if [ -z "$long" ]; then
     same --random 200000 --seed 2
     built mcfTR_b:medium 4 untimed
     same "$T/ocean.vest"
+    built mlvCF_e:CS16 4 timed BLOCK=8 WORD=32
+    same "$T/ocean.vest"
+    same --random 100000 --seed 2
 
     begin encodes_in_other_configurations
     built mcfTR_e:bcnt_bits=4,icnt_bits=5,hash=folded,pir=all,pir_bits=13,pir_pc_bits=8,ras=5,gshare=16,ibtb=4 1 timed \
@@ -152,9 +167,9 @@ if [ -z "$long" ]; then
     same --random 20000 --seed 8 --lossy
 
     begin finds_mistakes
-    run "$VESTIGE_SRC/tools/rtl-mutants" "$VESTIGE_BUILD" ibtb-forward lost-learns
+    run "$VESTIGE_SRC/tools/rtl-mutants" "$VESTIGE_BUILD" ibtb-forward lost-learns flags-other-line
     expect_status 0
-    expect_out '^2 mutants, 2 found$'
+    expect_out '^3 mutants, 3 found$'
     finish
 fi
 
@@ -179,7 +194,7 @@ each_workload all "1 4" keep
 begin finds_mistakes
 run "$VESTIGE_SRC/tools/rtl-mutants" "$VESTIGE_BUILD"
 expect_status 0
-expect_out '^3[0-9] mutants, '
+expect_out '^[5-9][0-9] mutants, '
 cat "$out"
 
 begin encodes_as_a_netlist
@@ -191,6 +206,10 @@ built -n mcfTR_e 1 untimed
 # shellcheck disable=SC2086 # words
 same ${runs[1-untimed]%%.vest*}.vest
 same --random 100000 --lossy
+built -n mlvCF_e:CS16 4 timed
+# shellcheck disable=SC2086 # words
+same ${runs[4-timed]%%.vest*}.vest
+same --random 100000
 
 begin makes_steps_of_blocks
 for timed in untimed timed; do
@@ -212,6 +231,20 @@ built ADAC 1 untimed
 # shellcheck disable=SC2086 # words
 same ${runs[1-untimed]}
 same --random 3000000
+
+# the caches are as large as there, and in every way that the RTL has
+for config in mlvCF_e:S mlvCF_e mlvCF_e:L mlvCF_e:CS16 mlvCF_e:CS32 mlvCF_b mlvCF_e:CS16,granule=1 mlvCF_e:CS16,granule=32 \
+    mlvCF_e:size=4096,ways=8,policy=fifo,granule=8; do
+    for timed in untimed timed; do
+        for cores in 1 4; do
+            begin "encodes_first_accesses_${config//[:,=]/_}_${cores}_$timed"
+            built "$config" "$cores" "$timed" BLOCK=8
+            # shellcheck disable=SC2086 # words
+            same ${runs[$cores-$timed]}
+            same --random 1000000 --seed "$cores"
+        done
+    done
+done
 
 for technique in mcfTR_e mcfTR_b; do
     for config in small medium large; do

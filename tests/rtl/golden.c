@@ -12,11 +12,12 @@
 #include "base/diag.h"
 #include "isa/set.h"
 #include "rerun/run_open.h"
+#include "rtl/model.h"
 #include "study/codeview.h"
 #include "technique/passage.h"
 #include "technique/technique.h"
 
-static __attribute__((noreturn, format(printf, 1, 2))) void give_up(const char *format, ...)
+void rtl_give_up(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -65,10 +66,10 @@ struct rtl_source {
     struct random_core *random;
 };
 
-static void *checked(void *p)
+void *rtl_checked(void *p)
 {
     if (!p)
-        give_up("out of memory");
+        rtl_give_up("out of memory");
     return p;
 }
 
@@ -77,7 +78,7 @@ static struct vs_reader *open_run(const char *path)
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_reader *reader;
     if (vs_run_open_flow(&reader, path, VS_OPEN_DEFAULT, NULL, NULL, &diag) < 0)
-        give_up("%s: %s", path, diag.text);
+        rtl_give_up("%s: %s", path, diag.text);
     return reader;
 }
 
@@ -86,7 +87,7 @@ static struct rtl_block *add_block(struct rtl_source *s, uint64_t pc)
     if (s->block_count == s->block_capacity) {
         s->block_capacity = s->block_capacity ? 2 * s->block_capacity : 64;
         s->blocks_of_step =
-            checked(realloc(s->blocks_of_step, s->block_capacity * sizeof(*s->blocks_of_step)));
+            rtl_checked(realloc(s->blocks_of_step, s->block_capacity * sizeof(*s->blocks_of_step)));
     }
     struct rtl_block *b = &s->blocks_of_step[s->block_count++];
     *b = (struct rtl_block){.pc = pc, .last = 2};
@@ -109,17 +110,17 @@ static void take_code(struct rtl_source *s, const char *path, const struct vs_is
     s->blocks = open_run(path);
     if (!isa || vs_codeview_add(&s->text, s->blocks) < 0 ||
         vs_codeview_changes(&s->text, s->blocks) < 0 || vs_text_index(&s->text) < 0)
-        give_up("%s: its code cannot be had", path);
+        rtl_give_up("%s: its code cannot be had", path);
     s->code = vs_code_of_text(&s->text, isa);
     if (vs_passage_init(&s->passage, &s->code, s->cores) < 0)
-        give_up("out of memory");
+        rtl_give_up("out of memory");
     s->passage.sink = note_block;
     s->passage.context = s;
 }
 
 struct rtl_source *rtl_source_run(const char *path, bool code)
 {
-    struct rtl_source *s = checked(calloc(1, sizeof(*s)));
+    struct rtl_source *s = rtl_checked(calloc(1, sizeof(*s)));
     s->reader = open_run(path);
     const struct vs_run_info *info = vs_reader_info(s->reader);
     const struct vs_isa *isa = vs_isa_find(vs_reader_meta(s->reader, "isa"));
@@ -133,10 +134,10 @@ struct rtl_source *rtl_source_run(const char *path, bool code)
 
 struct rtl_source *rtl_source_accesses(const char *path)
 {
-    struct rtl_source *s = checked(calloc(1, sizeof(*s)));
+    struct rtl_source *s = rtl_checked(calloc(1, sizeof(*s)));
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     if (vs_run_open_shown(&s->reader, path, VS_OPEN_DEFAULT, NULL, NULL, &diag) < 0)
-        give_up("%s: %s", path, diag.text);
+        rtl_give_up("%s: %s", path, diag.text);
     s->cores = vs_reader_info(s->reader)->threads;
     s->address_bits = 64;
     s->accesses = true;
@@ -150,16 +151,16 @@ static bool next_batch(struct rtl_source *s)
     s->at = 0;
     if (count > 0) {
         if (vs_stepper_take(&s->stepper, &batch) < 0)
-            give_up("out of memory");
+            rtl_give_up("out of memory");
         if (batch.cycles)
             s->time = batch.cycles[batch.count - 1];
         return true;
     }
     if (count != -VSE_END)
-        give_up("the run cannot be read to its end: %s", vs_errstr(count));
+        rtl_give_up("the run cannot be read to its end: %s", vs_errstr(count));
     s->over = true;
     if (vs_stepper_end(&s->stepper, s->timed ? s->time : s->stepper.instructions) < 0)
-        give_up("out of memory");
+        rtl_give_up("out of memory");
     return false;
 }
 
@@ -174,13 +175,13 @@ static uint64_t random_word(struct rtl_source *s)
 
 struct rtl_source *rtl_source_random(uint64_t seed, uint64_t count, unsigned cores)
 {
-    struct rtl_source *s = checked(calloc(1, sizeof(*s)));
+    struct rtl_source *s = rtl_checked(calloc(1, sizeof(*s)));
     s->state = seed * 2 + 1;
     s->left = count;
     s->cores = cores;
     s->timed = true;
     s->address_bits = 64;
-    s->random = checked(calloc(cores, sizeof(*s->random)));
+    s->random = rtl_checked(calloc(cores, sizeof(*s->random)));
     return s;
 }
 
@@ -317,7 +318,7 @@ static void end_blocks(struct rtl_source *s, const struct rtl_step *step, bool s
     struct rtl_block *last = s->block_count ? &s->blocks_of_step[s->block_count - 1] : NULL;
     if (step->kind != RTL_DISCONTINUITY) {
         if (!last)
-            give_up("a branch without an instruction");
+            rtl_give_up("a branch without an instruction");
         last->itype = itype_of_branch(step);
     } else if (step->target && alive) {
         if (!last || last->itype)
@@ -402,7 +403,7 @@ static bool next_access(struct rtl_source *s, struct rtl_step *step)
             return false;
         }
         if (count < 0)
-            give_up("the run cannot be read to its end: %s", vs_errstr(count));
+            rtl_give_up("the run cannot be read to its end: %s", vs_errstr(count));
     }
 }
 
@@ -422,7 +423,7 @@ bool rtl_source_next(struct rtl_source *s, struct rtl_step *step)
     }
     const struct vs_step *from = &s->stepper.steps[s->at++];
     if (from->kind == VS_STEP_INDIRECT && from->flags & VS_BR_COND)
-        give_up("the RTL has no conditional indirect branches, and the run has some");
+        rtl_give_up("the RTL has no conditional indirect branches, and the run has some");
     *step = (struct rtl_step){.pc = from->pc,
                               .target = from->target,
                               .time = from->time,
@@ -490,8 +491,8 @@ struct rtl_model {
     void *encoder;
     uint64_t steps, messages, bits;
     struct rtl_step step;
-    struct told *told;            /* the last ones, in a ring */
-    struct vs_port_counts before; /* the step's core's, before the message */
+    struct told *told;             /* the last ones, in a ring */
+    struct vs_port_counts *before; /* by core: before its next message */
     bool finished;
 };
 
@@ -505,34 +506,55 @@ static void note(void *context, unsigned core, uint64_t bits)
     t->of = m->step;
     t->of.core = (uint16_t)core;
     for (unsigned f = 0; f < VS_FIELD_END; f++)
-        t->fields[f] = (uint16_t)(now->bits[f] - m->before.bits[f]);
-    m->before = *now;
+        t->fields[f] = (uint16_t)(now->bits[f] - m->before[core].bits[f]);
+    m->before[core] = *now;
 }
 
-struct rtl_model *rtl_model_open(const char *spec, unsigned cores, bool timed,
-                                 const struct rtl_source *source)
+struct rtl_model *rtl_model_open_around(const char *spec, unsigned cores, bool timed,
+                                        const struct rtl_around *around)
 {
-    struct rtl_model *m = checked(calloc(1, sizeof(*m)));
+    struct rtl_model *m = rtl_checked(calloc(1, sizeof(*m)));
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_port_shape shape;
     if (vs_technique_parse(&m->spec, spec, &diag) < 0)
-        give_up("%s: %s", spec, diag.text);
+        rtl_give_up("%s: %s", spec, diag.text);
     vs_technique_settle(&m->spec, timed);
     m->setup = (struct vs_technique_setup){
-        .cores = cores, .address_bits = source->address_bits, .timed = timed, .alignment = 2};
+        .cores = cores, .address_bits = around->address_bits, .timed = timed, .alignment = 2};
     vs_technique_shape(&m->spec, &m->setup, &shape);
     if (vs_port_writer_init(&m->port, &shape, vs_port_to_buf, &m->data) < 0)
-        give_up("out of memory");
-    m->told = checked(calloc(TOLD, sizeof(*m->told)));
+        rtl_give_up("out of memory");
+    m->told = rtl_checked(calloc(TOLD, sizeof(*m->told)));
+    m->before = rtl_checked(calloc(cores, sizeof(*m->before)));
     m->meter = (struct vs_port_meter){.told = note, .context = m};
     m->port.meter = &m->meter;
     const struct vs_technique_context context = {.params = m->spec.params,
                                                  .setup = &m->setup,
                                                  .port = &m->port,
-                                                 .code = source->blocks ? &source->code : NULL};
+                                                 .prior = around->prior,
+                                                 .code = around->code,
+                                                 .code_pages = around->code_pages};
     if (m->spec.technique->encoder->open(&m->encoder, &context) < 0)
-        give_up("%s: the encoder cannot be opened", spec);
+        rtl_give_up("%s: the encoder cannot be opened", spec);
     return m;
+}
+
+struct rtl_model *rtl_model_open(const char *spec, unsigned cores, bool timed,
+                                 const struct rtl_source *source)
+{
+    const struct rtl_around around = {.address_bits = source->address_bits,
+                                      .code = source->blocks ? &source->code : NULL};
+    return rtl_model_open_around(spec, cores, timed, &around);
+}
+
+void rtl_model_events(struct rtl_model *m, const struct vs_batch *batch)
+{
+    const struct vs_event *e = batch->events;
+    m->step = (struct rtl_step){
+        .pc = e->pc, .target = e->addr, .core = e->thread, .kind = RTL_ACCESS, .size = 1};
+    m->steps++;
+    if (m->spec.technique->encoder->consume(m->encoder, &(struct vs_slice){.events = batch}) < 0)
+        rtl_give_up("event %" PRIu64 ": the encoder refuses it", m->steps);
 }
 
 static void access_memory(struct rtl_model *m, const struct rtl_step *step)
@@ -546,9 +568,8 @@ static void access_memory(struct rtl_model *m, const struct rtl_step *step)
     const struct vs_batch batch = {.events = &event, .count = 1};
     m->step = *step;
     m->steps++;
-    m->before = m->port.cores[step->core].counts;
     if (m->spec.technique->encoder->consume(m->encoder, &(struct vs_slice){.events = &batch}) < 0)
-        give_up("access %" PRIu64 ": the encoder refuses it", m->steps);
+        rtl_give_up("access %" PRIu64 ": the encoder refuses it", m->steps);
 }
 
 void rtl_model_step(struct rtl_model *m, const struct rtl_step *step)
@@ -567,10 +588,9 @@ void rtl_model_step(struct rtl_model *m, const struct rtl_step *step)
     }
     m->step = *step;
     m->steps++;
-    m->before = m->port.cores[step->core].counts;
     if (m->spec.technique->encoder->consume(m->encoder,
                                             &(struct vs_slice){.steps = &s, .step_count = 1}) < 0)
-        give_up("step %" PRIu64 ": the encoder refuses it", m->steps);
+        rtl_give_up("step %" PRIu64 ": the encoder refuses it", m->steps);
 }
 
 uint64_t rtl_model_bits(struct rtl_model *m, const uint8_t **data)
@@ -585,7 +605,7 @@ void rtl_model_finish(struct rtl_model *m)
 {
     if (vs_encoder_finish(m->spec.technique->encoder, m->encoder) < 0 ||
         vs_port_finish(&m->port) != (int64_t)m->bits)
-        give_up("the model cannot finish its stream");
+        rtl_give_up("the model cannot finish its stream");
     m->finished = true;
 }
 
@@ -603,8 +623,9 @@ void rtl_model_where(const struct rtl_model *m, uint64_t bit, char *text, size_t
 {
     /* the order of fields in a message of those techniques that are built */
     static const uint8_t order[] = {
-        VS_FIELD_CORE, VS_FIELD_CYCLES,  VS_FIELD_HEADER, VS_FIELD_SYNC,  VS_FIELD_BCNT,
-        VS_FIELD_ICNT, VS_FIELD_OUTCOME, VS_FIELD_TARGET, VS_FIELD_INDEX, VS_FIELD_ADDRESS};
+        VS_FIELD_CORE,    VS_FIELD_CYCLES, VS_FIELD_HEADER,  VS_FIELD_SYNC,   VS_FIELD_BCNT,
+        VS_FIELD_ICNT,    VS_FIELD_FAHCNT, VS_FIELD_OUTCOME, VS_FIELD_TARGET, VS_FIELD_INDEX,
+        VS_FIELD_ADDRESS, VS_FIELD_VALUE,  VS_FIELD_STATE};
     static const char *const kinds[] = {"conditional",   "indirect", "call",
                                         "discontinuity", "",         "access"};
     uint64_t first = m->messages > TOLD ? m->messages - TOLD : 0;
@@ -638,6 +659,7 @@ void rtl_model_close(struct rtl_model *m)
     m->spec.technique->encoder->close(m->encoder);
     vs_port_writer_fini(&m->port);
     vs_buf_fini(&m->data);
+    free(m->before);
     free(m->told);
     free(m);
 }

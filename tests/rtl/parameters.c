@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* usage: rtl-parameters SPEC CORES timed|untimed
- * Prints the parameters of vs_mcftr that build this technique, a line each: NAME=VALUE. */
+ * Prints the parameters of vs_mcftr, or for mlvCF those of vs_mlvcf and POLICY, which belongs to
+ * the caches, that build this technique, a line each: NAME=VALUE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "technique/data.h"
 #include "technique/technique.h"
 
 enum { TIME_BITS = 32 };
@@ -25,6 +27,12 @@ static const struct {
     {"dcc_next", "DCC_NEXT"},
     {"bcnt_bits", "BCNT"},
     {"icnt_bits", "ICNT"},
+    {"fahcnt", "FAH_FIRST"},
+    {"fahcnt_next", "FAH_NEXT"},
+    {"fahcnt_bits", "HITS"},
+    {"line", "LINE"},
+    {"ways", "WAYS"},
+    {"granule", "GRANULE"},
     {"pir_bits", "PIR_BITS"},
     {"pir_pc_bits", "PIR_PC_BITS"},
 };
@@ -33,6 +41,17 @@ static int fail(const char *what, const char *why)
 {
     fprintf(stderr, "rtl-parameters: %s: %s\n", what, why);
     return 2;
+}
+
+static const char *print_policy(const char *value)
+{
+    static const char *const policies[] = {"round-robin", "lru", "fifo"};
+    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++)
+        if (strcmp(value, policies[i]) == 0) {
+            printf("POLICY=%zu\n", i);
+            return NULL;
+        }
+    return "the RTL has no such replacement";
 }
 
 /* Prints one parameter of the technique. Returns 0, or why the RTL has nothing like it. */
@@ -51,7 +70,15 @@ static const char *print(const char *name, const char *value)
         return strcmp(value, "private") == 0 ? NULL : "the RTL has no shared predictors";
     } else if (strcmp(name, "ibtb_tags") == 0) {
         return strcmp(value, "tagged") == 0 ? NULL : "the RTL has no buffer without tags";
-    } else {
+    } else if (strcmp(name, "policy") == 0) {
+        return print_policy(value);
+    } else if (strcmp(name, "account") == 0 || strcmp(name, "order") == 0) {
+        return strcmp(value, "exact") == 0 ? NULL : "the RTL has only the exact way";
+    } else if (strcmp(name, "caches") == 0) {
+        return strcmp(value, "coherent") == 0 ? NULL : "the RTL has only coherent caches";
+    } else if (strcmp(name, "k") == 0 || strcmp(name, "r") == 0) {
+        return strcmp(value, "0") == 0 ? NULL : "the RTL has no tables of known lines";
+    } else if (strcmp(name, "size") != 0) {
         return "the RTL has no such parameter";
     }
     return NULL;
@@ -79,6 +106,10 @@ int main(int argc, char **argv)
         const char *why = print(item, equals + 1);
         if (why)
             return fail(item, why);
+    }
+    if (strncmp(spec.technique->name, "mlvCF", 5) == 0) {
+        const struct vs_data_params *p = (const struct vs_data_params *)spec.params;
+        printf("SETS=%llu\n", (unsigned long long)(p->size / p->line / p->ways));
     }
     /* pieces of two short chunks, or of one long one */
     printf("CHUNKS=%d\n", strcmp(spec.technique->name, "mcfTR_b") == 0 ? 1 : 2);
