@@ -32,7 +32,7 @@ done
 
 # what docs/hardware.md shows is what the tables have
 begin shows_what_was_measured
-for table in gates modules bursts; do
+for table in gates modules values saved bursts; do
     run "$VESTIGE_SRC/tools/rtl-table" "$table"
     expect_status 0
     [ "$(wc -l <"$out")" -gt 5 ] || fail "few rows"
