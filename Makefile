@@ -492,22 +492,33 @@ results:
 	@+$(MAKE) all
 	store=$(O)/results-$$(sha256sum $(PROGRAM) | cut -c 1-16).sweep && \
 	    for study in control-flow load-values data-addresses mispredictions locality characterization entropy over-time \
-	    software-traces costs mutation beyond; do \
+	    software-traces costs mutation beyond platforms; do \
 	    tools/results -b $(B) -s $$store $$study >$(O)/$$study.csv && \
 	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done && \
 	    tools/results -b $(B) -s $$store grids >$(O)/grids.csv
 	tools/search -g $(O)/grids.csv >$(O)/search.csv
 	mv $(O)/search.csv bench/results/search.csv
+	tools/run-length -b $(B) >$(O)/run-length.csv
+	mv $(O)/run-length.csv bench/results/run-length.csv
+	tools/run-length-chart >$(O)/run-length.svg
+	mv $(O)/run-length.svg docs/run-length.svg
 	tools/frontier >$(O)/frontier.svg
 	mv $(O)/frontier.svg docs/frontier.svg
 	tools/frontier -n 4 >$(O)/frontier-4.svg
 	mv $(O)/frontier-4.svg docs/frontier-4.svg
-	tools/fill-doc docs/results.md.in >$(O)/results.md
-	mv $(O)/results.md docs/results.md
-	tools/fill-doc docs/published.md.in >$(O)/published.md
-	mv $(O)/published.md docs/published.md
+	for page in results tables published; do \
+	    tools/fill-doc docs/$$page.md.in >$(O)/$$page.md && mv $(O)/$$page.md docs/$$page.md || exit; done
 	tools/techniques-doc $(B) >$(O)/techniques.md
 	mv $(O)/techniques.md docs/techniques.md
+
+.PHONY: steps
+## steps: renew the committed table of the steps to the published figures, of native runs on this machine
+steps:
+	@+$(MAKE) all workloads-levels
+	tools/steps -b $(B) >$(O)/steps.csv
+	mv $(O)/steps.csv bench/results/steps.csv
+	for page in results tables; do \
+	    tools/fill-doc docs/$$page.md.in >$(O)/$$page.md && mv $(O)/$$page.md docs/$$page.md || exit; done
 
 .PHONY: run-sizes
 ## run-sizes: renew the committed table with the sizes of generated runs

@@ -27,12 +27,14 @@ for awk in mawk gawk original-awk 'busybox awk'; do
     command -v "${awk%% *}" >/dev/null && (exec $awk 'BEGIN { exit 0 }' >/dev/null 2>&1) || continue
     tried=$((tried + 1))
     begin "makes_the_documents_with_${awk// /_}"
-    with "$awk" tools/fill-doc docs/results.md.in
-    same docs/results.md
+    with "$awk" tools/fill-doc docs/tables.md.in
+    same docs/tables.md
     with "$awk" tools/techniques-doc "$VESTIGE_BUILD"
     same docs/techniques.md
     with "$awk" tools/performance-doc
     same docs/performance.md
+    with "$awk" tools/run-length-chart
+    same docs/run-length.svg
     with "$awk" tools/frontier
     same docs/frontier.svg
     with "$awk" tools/frontier -n 4

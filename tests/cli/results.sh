@@ -13,6 +13,12 @@ run "$VESTIGE_SRC/tools/fill-doc" "$VESTIGE_SRC/docs/results.md.in"
 expect_status 0
 expect_no_err
 cmp -s "$out" "$VESTIGE_SRC/docs/results.md" || fail "docs/results.md is not what tools/fill-doc writes"
+[ "$(wc -l <"$out")" -le 150 ] || fail "docs/results.md is longer than a reader finishes"
+! grep -n '[0-9|] *|  |$\|takes % \|make its bits times' "$out" >&2 || fail "a figure is missing"
+run "$VESTIGE_SRC/tools/fill-doc" "$VESTIGE_SRC/docs/tables.md.in"
+expect_status 0
+expect_no_err
+cmp -s "$out" "$VESTIGE_SRC/docs/tables.md" || fail "docs/tables.md is not what tools/fill-doc writes"
 
 begin writes_the_page_of_published_tables
 run "$VESTIGE_SRC/tools/fill-doc" "$VESTIGE_SRC/docs/published.md.in"
@@ -62,6 +68,12 @@ for threads in 1 4; do
     cmp -s "$out" "$drawn" || fail "$drawn is not what tools/frontier draws"
     ! grep -q '[ "]-*\(nan\|inf\)' "$out" || fail "what is no number in $drawn"
 done
+
+run "$VESTIGE_SRC/tools/run-length-chart"
+expect_status 0
+expect_no_err
+cmp -s "$out" "$VESTIGE_SRC/docs/run-length.svg" || fail "docs/run-length.svg is not what tools/run-length-chart draws"
+! grep -q '[ "]-*\(nan\|inf\)' "$out" || fail "what is no number in docs/run-length.svg"
 
 # b takes as few bits as c for fewer gates. What is of serial programs, of other numbers of threads, or cannot be decoded
 # does not count, and for d no gates are known.
@@ -170,6 +182,18 @@ expect_equal "$(awk -F, '$2 + 0 && (NF != 11 || !$9 || !$11 || $3 != "untimed" &
 expect_equal "$(awk -F, '$6 + 0 && $11 != $16 + $17 + $18 + $19 + $20 + $21' "$addresses" | head -1)" "" "sum of fields of addresses"
 expect_equal "$(awk -F, '$6 + 0 && $11 != $12 + $13 + $14 + $15 + $16 + $17 + $18 + $19 + $20' "$loads" | head -1)" "" "sum of fields"
 
+begin has_every_parallel_program_in_other_tables
+while read -r name kind _; do
+    [ "$kind" = parallel ] || continue
+    for n in 1 2 4 8; do
+        expect_equal "$(grep -c "^$name,tewar,$n," "$results/platforms.csv") $(grep -c "^$name,cs16,$n," "$results/platforms.csv")" "13 4" \
+            "rows of $name with $n threads in platforms.csv"
+    done
+    expect_equal "$(grep -c "^$name,small,.*,1$" "$results/run-length.csv")" 4 "whole runs of $name in run-length.csv"
+    expect_equal "$(grep -c "^$name,small,host,mcf" "$results/steps.csv") $(grep -c "^$name,small,host-published,mcf" "$results/steps.csv")" \
+        "7 7" "rows of $name in steps.csv"
+done < <(sed 's/#.*//' "$VESTIGE_SRC/workloads/catalog" | awk 'NF')
+
 begin counts_what_is_executed_consistently
 counts=$results/characterization.csv
 expect_equal "$(awk -F, '$2 + 0 && $11 != $12 + $13 + $14 + $15 + $16' "$counts" | head -1)" "" "sizes of loads"
@@ -249,6 +273,26 @@ recompute signals 1 timed data-addresses
 recompute ocean 4 untimed beyond
 recompute ocean 4 timed beyond
 recompute racy 8 jitter beyond
+
+begin keeps_timed_tables_of_other_platforms
+run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" -s "$T/store" -w radix -n 4 platforms
+expect_status 0
+expect_no_err
+expect_equal "$(tail -n +3 "$out" | wc -l)" 17
+expect_equal "$(grep ^radix "$out" | sort)" "$(grep '^radix,[a-z0-9]*,4,' "$results/platforms.csv" | sort)"
+
+begin keeps_the_steps_to_the_published_figures
+run "$VESTIGE_SRC/tools/steps" -b "$VESTIGE_BUILD" -w fft -p rv64 tiny
+expect_status 0
+expect_equal "$(tail -n +3 "$out" | wc -l)" 11
+expect_equal "$(tail -n +3 "$out")" "$(grep '^fft,tiny,rv64,' "$results/steps.csv")"
+
+begin keeps_the_ratio_over_the_length_of_the_run
+run "$VESTIGE_SRC/tools/run-length" -b "$VESTIGE_BUILD" -w barnes -l 1000000
+expect_status 0
+expect_no_err
+expect_equal "$(grep -c ',0$' "$out")" 12
+grep ',0$' "$out" | while read -r row; do grep -qx "$row" "$results/run-length.csv" || fail "no $row"; done
 
 # The rows of the odd workloads add up to what the table says; here one program's rows are whole and exact.
 begin keeps_the_grids
