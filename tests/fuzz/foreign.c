@@ -146,6 +146,38 @@ static void seed_perf(const char *dir)
     seed(dir, "pipe", 1, file + 88, sizeof(file) - 88);
 }
 
+/* Trace that was lost: a packet is cut, and a PSB comes after it, as it is or in perf's pieces. */
+static void seed_cut(const char *dir)
+{
+    enum { CUT = 27, HEAD = 104, INFO = 16, AUX = 32, PIECE = 48, ROOM = 32 };
+    uint8_t bytes[CUT + sizeof(stream)],
+        file[HEAD + INFO + AUX + 2 * PIECE + ROOM + sizeof(stream)] = {0};
+    const uint64_t head[] = {HEAD, 0, 0, 0, HEAD, sizeof(file) - HEAD}, end = CUT;
+    const uint32_t info[] = {70, INFO << 16, 1, 0}, full[] = {11, AUX << 16, 0, 0, CUT, 0, 1, 0};
+    uint32_t piece[] = {71, PIECE << 16, ROOM, 0, 0, 0, 0, 0, 0, 7, UINT32_MAX, 0};
+    memcpy(bytes, stream, CUT);
+    memcpy(bytes + CUT, stream, sizeof(stream));
+    seed(dir, "cut", 3, bytes, sizeof(bytes));
+    uint8_t *at = file + HEAD;
+    memcpy(file, "PERFILE2", 8);
+    memcpy(file + 8, head, sizeof(head));
+    memcpy(at, info, sizeof(info));
+    memcpy(at += INFO, full, sizeof(full));
+    memcpy(at += AUX, piece, sizeof(piece));
+    memcpy(at += PIECE, stream, CUT);
+    piece[2] = sizeof(stream);
+    memcpy(piece + 4, &end, sizeof(end));
+    memcpy(at += ROOM, piece, sizeof(piece));
+    memcpy(at + PIECE, stream, sizeof(stream));
+    struct vs_diag diag = {0};
+    struct vs_perf_data p;
+    must(vs_perf_data_parse(&p, file, sizeof(file), &diag) == 0 && p.truncated &&
+         !p.streams[0].lost);
+    must(p.streams[0].size == CUT + 20 + sizeof(stream));
+    vs_perf_data_fini(&p);
+    seed(dir, "full", 1, file, sizeof(file));
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     if (*argc != 3 || strcmp((*argv)[1], "--seed") != 0)
@@ -154,5 +186,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     seed((*argv)[2], "exact", 2, stream, sizeof(stream));
     seed((*argv)[2], "any", 3, stream, sizeof(stream));
     seed_perf((*argv)[2]);
+    seed_cut((*argv)[2]);
     _exit(0);
 }
