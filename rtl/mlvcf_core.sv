@@ -74,6 +74,7 @@ module vs_mlvcf_core #(
     );
 
     // what a message has: whole granules
+    localparam LOW = $clog2(GRANULE);
     localparam SUM = LENGTH + 2;
     wire [SUM-1:0] spanned = (SUM'(offset) & SUM'(GRANULE - 1)) + SUM'(size) + SUM'(GRANULE - 1);
     always_ff @(posedge clk) begin
@@ -84,7 +85,7 @@ module vs_mlvcf_core #(
             kind_2     <= kind;
             goes_on_2  <= goes_on;
             icount_2   <= icount;
-            granules_2 <= LENGTH'(spanned & ~SUM'(GRANULE - 1));
+            granules_2 <= LENGTH'(spanned >> LOW << LOW);
         end
     end
 
