@@ -492,7 +492,7 @@ results:
 	@+$(MAKE) all
 	store=$(O)/results-$$(sha256sum $(PROGRAM) | cut -c 1-16).sweep && \
 	    for study in control-flow load-values data-addresses mispredictions locality characterization entropy over-time \
-	    software-traces costs mutation beyond platforms; do \
+	    software-traces costs mutation beyond platforms chip; do \
 	    tools/results -b $(B) -s $$store $$study >$(O)/$$study.csv && \
 	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done && \
 	    tools/results -b $(B) -s $$store grids >$(O)/grids.csv
@@ -502,6 +502,8 @@ results:
 	mv $(O)/run-length.csv bench/results/run-length.csv
 	tools/run-length-chart >$(O)/run-length.svg
 	mv $(O)/run-length.svg docs/run-length.svg
+	tools/sweep-picture bench/results/chip.csv >$(O)/sweep.svg
+	mv $(O)/sweep.svg docs/sweep.svg
 	tools/frontier >$(O)/frontier.svg
 	mv $(O)/frontier.svg docs/frontier.svg
 	tools/frontier -n 4 >$(O)/frontier-4.svg

@@ -75,6 +75,22 @@ expect_no_err
 cmp -s "$out" "$VESTIGE_SRC/docs/run-length.svg" || fail "docs/run-length.svg is not what tools/run-length-chart draws"
 ! grep -q '[ "]-*\(nan\|inf\)' "$out" || fail "what is no number in docs/run-length.svg"
 
+# The story of a sweep has the table's figures: its lines are points, and their names are in the picture's frontier.
+begin tells_the_story_of_a_sweep
+run "$VESTIGE_SRC/tools/sweep-picture" "$results/chip.csv"
+expect_status 0
+expect_no_err
+cmp -s "$out" "$VESTIGE_SRC/docs/sweep.svg" || fail "docs/sweep.svg is not what tools/sweep-picture draws"
+sed -n '/^\$ vestige sweep bench.studies.workloads.ini bench.studies.chip.ini$/,/^```$/p' "$VESTIGE_SRC/docs/sweeps.md" |
+    awk '$2 ~ /^[0-9,]+$/ && NF == 3 { gsub(",", "", $1); gsub(",", "", $2); print $1, $2, $3 }' >"$T/story"
+awk -F, '/^[^#]/ { gsub(";", ",", $2); print $5, $7, $1 ($2 == "default" ? "" : ":" $2) }' "$results/chip.csv" >"$T/points"
+expect_equal "$(grep -cvxFf "$T/points" "$T/story") $(wc -l <"$T/story")" "0 7" "lines that are no points"
+while read -r bits gates name; do
+    expect_equal "$(awk -v bits="$bits" -v gates="$gates" '$1 <= bits && $2 <= gates && ($1 < bits || $2 < gates)' "$T/points")" "" "better than $name"
+done <"$T/story"
+expect_equal "$(($(wc -l <"$T/points") - 1)),$(awk -F, '$8 + 0 { n += $8 } END { printf "%.0f", n }' "$results/chip.csv")" \
+    "84,$(sed -n 's/.* \([0-9,]*\) things compared.*/\1/p; s/^\([0-9,]*\) things compared.*/\1/p' "$VESTIGE_SRC/docs/sweeps.md" | tr -d ,)" "points and things compared"
+
 # b takes as few bits as c for fewer gates. What is of serial programs, of other numbers of threads, or cannot be decoded
 # does not count, and for d no gates are known.
 begin draws_what_takes_fewer_bits_than_all_smaller_ones
