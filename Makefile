@@ -492,7 +492,7 @@ results:
 	@+$(MAKE) all
 	store=$(O)/results-$$(sha256sum $(PROGRAM) | cut -c 1-16).sweep && \
 	    for study in control-flow load-values data-addresses mispredictions locality characterization entropy over-time \
-	    software-traces costs mutation beyond platforms chip; do \
+	    software-traces costs mutation beyond platforms chip small-control-flow; do \
 	    tools/results -b $(B) -s $$store $$study >$(O)/$$study.csv && \
 	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done && \
 	    tools/results -b $(B) -s $$store grids >$(O)/grids.csv

@@ -210,6 +210,15 @@ while read -r name kind _; do
         "7 7" "rows of $name in steps.csv"
 done < <(sed 's/#.*//' "$VESTIGE_SRC/workloads/catalog" | awk 'NF')
 
+# Long runs: every technique of the study on every run.
+begin has_long_runs_of_every_workload
+while read -r name _ most _; do
+    for n in 1 2 4 8; do
+        [ "$most" != 1 ] || [ $n = 1 ] || continue
+        expect_equal "$(grep -c "^$name,$n,untimed,[^,]*,[^,]*,[0-9]*,,[0-9]*,[0-9]*,[0-9]*$" "$results/small-control-flow.csv")" 16 "$name with $n threads"
+    done
+done < <(sed 's/#.*//' "$VESTIGE_SRC/workloads/catalog" | awk 'NF')
+
 begin counts_what_is_executed_consistently
 counts=$results/characterization.csv
 expect_equal "$(awk -F, '$2 + 0 && $11 != $12 + $13 + $14 + $15 + $16' "$counts" | head -1)" "" "sizes of loads"
