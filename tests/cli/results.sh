@@ -45,6 +45,15 @@ expect_status 0
 expect_equal "$(cat "$out")" 'All 45 bits, 8.0 times, the most in one2; none, 70 and 5.
 | one | 10 | 30 | 1 |
 | two | 5 |  | 1 |'
+printf '%s\n' '@# shared' "@data t $T/table.csv name size" '@set all t[]' >"$T/shared.data"
+printf '%s\n' "@include $T/shared.data" '{{$all.bits}}' >"$T/short.md.in"
+run "$VESTIGE_SRC/tools/fill-doc" "$T/short.md.in"
+expect_status 0
+expect_equal "$(cat "$out")" 45
+echo 'text' >>"$T/shared.data"
+run "$VESTIGE_SRC/tools/fill-doc" "$T/short.md.in"
+expect_status 1
+expect_err 'no directive: text$'
 for wrong in 't[three' '{{u[one].bits}}' '{{t[one].missing}}' '{{1 +}}' '@table t'; do
     printf '%s\n' "@data t $T/table.csv name size" "{{${wrong#\{\{}" >"$T/wrong.md.in"
     case $wrong in @*) printf '%s\n' "$wrong" >"$T/wrong.md.in" ;; esac
