@@ -90,7 +90,7 @@ run "$VESTIGE_SRC/tools/sweep-picture" "$results/chip.csv"
 expect_status 0
 expect_no_err
 cmp -s "$out" "$VESTIGE_SRC/docs/sweep.svg" || fail "docs/sweep.svg is not what tools/sweep-picture draws"
-sed -n '/^\$ vestige sweep bench.studies.workloads.ini bench.studies.chip.ini$/,/^```$/p' "$VESTIGE_SRC/docs/sweeps.md" |
+sed -n '/^`vestige sweep bench.studies.workloads.ini bench.studies.chip.ini` prints:$/,/^```$/p' "$VESTIGE_SRC/docs/sweeps.md" |
     awk '$2 ~ /^[0-9,]+$/ && NF == 3 { gsub(",", "", $1); gsub(",", "", $2); print $1, $2, $3 }' >"$T/story"
 awk -F, '/^[^#]/ { gsub(";", ",", $2); print $5, $7, $1 ($2 == "default" ? "" : ":" $2) }' "$results/chip.csv" >"$T/points"
 expect_equal "$(grep -cvxFf "$T/points" "$T/story") $(wc -l <"$T/story")" "0 7" "lines that are no points"
