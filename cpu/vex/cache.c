@@ -7,8 +7,6 @@
 
 #include <libvex.h>
 
-#include "shared.h"
-
 #define CHUNK ((size_t)1 << 20)
 #define HELD  ((size_t)512 << 20) /* bytes after which everything is dropped */
 #define PAGES 64                  /* if more are to be forgotten, all blocks are looked at */
@@ -90,7 +88,6 @@ struct cache *cache_new(const struct vs_cpu_ops *ops)
     struct cache *cache = calloc(1, sizeof(*cache));
     if (!cache)
         return NULL;
-    shared_enter();
     cache->head.ops = ops;
     cache->bucket_bits = BUCKET_BITS;
     cache->targets = malloc(TARGETS * sizeof(*cache->targets));
@@ -112,7 +109,6 @@ void cache_free(struct cache *cache)
     free(cache->buckets);
     free(cache->pages);
     free(cache);
-    shared_leave();
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */

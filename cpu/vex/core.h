@@ -7,7 +7,6 @@
  *   rewrite     a block's instructions: what waits, what is kept, what is counted
  *   accesses    statements that access memory or may fail; work: what statements are made of
  *   helpers     what translated code calls
- *   shared      translations that several caches use
  *   cache       translated blocks, how they are found, linked and forgotten
  *   enter       the way into translated code and out of it
  *   run         executes, and stops exactly where it has to

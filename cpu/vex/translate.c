@@ -9,7 +9,6 @@
 #include <libvex.h>
 
 #include "rewrite.h"
-#include "shared.h"
 #include "vestige/error.h"
 
 /* LibVEX's own settings, which can be changed between translations; its headers do not name them.
@@ -167,75 +166,7 @@ static size_t translate_some(struct rewrite *r, unsigned most)
     return through_vex(r);
 }
 
-/* Adds to the core's cache what was made of the code that r has. */
-static int keep(struct cache *cache, const struct rewrite *r, bool single, const void *code,
-                size_t size, struct block **block)
-{
-    const struct block b = {.pc = r->addr,
-                            .bytes = r->bytes,
-                            .length = r->length,
-                            .insns = (uint16_t)r->insns,
-                            .single = single,
-                            .repeats = r->repeats,
-                            .stops = vs_cpu_stops(&cache->head, r->addr)};
-    *block = cache_add(cache, &b, code, size);
-    return *block ? 0 : -VSE_NOMEM;
-}
-
-/* Returns 1 if another cache had no translation of it either. */
-static int take_shared(struct cache *cache, struct rewrite *r, bool single, struct block **block)
-{
-    const struct shared_block *b = shared_find(r, single);
-    if (!b)
-        return 1;
-    r->length = b->length;
-    r->insns = b->insns;
-    r->repeats = b->repeats;
-    return keep(cache, r, single, b->code, b->size, block);
-}
-
-/* The code that r has is in `bytes`, which may be changed. */
-static int translate_held(struct core *c, struct cache *cache, struct rewrite *r, uint8_t *bytes,
-                          bool single, bool shares, struct block **block)
-{
-    unsigned most = single ? 1 : BLOCK_INSNS;
-    if (rewrite_is_request(bytes)) {
-        /* VEX would take the whole request for one instruction. */
-        memset(bytes + REQUEST_ROTATION, 0, BLOCK_BYTES - REQUEST_ROTATION);
-        most = 1;
-    }
-    size_t size = translate_some(r, most);
-    if (!size && most > 1 && !r->failed)
-        size = translate_some(r, most = 1); /* it may have been too long */
-    if (r->failed)
-        return -VSE_NOMEM;
-    if (!size)
-        return VS_STOP_ILLEGAL;
-    if (r->beyond) {
-        c->cpu.fault = r->addr + r->size;
-        return VS_STOP_FETCH_FAULT;
-    }
-    if (shares)
-        shared_add(r, single, vex.code, size);
-    return keep(cache, r, single, vex.code, size, block);
-}
-
-/* Translates what nobody else has. */
-static int translate_fetched(struct core *c, struct cache *cache, struct rewrite *r, uint8_t *bytes,
-                             bool single, bool shares, struct block **block)
-{
-    pthread_mutex_lock(&vex.lock);
-    if (!vex.ready)
-        prepare();
-    /* Somebody may have translated it meanwhile. */
-    int err = shares ? take_shared(cache, r, single, block) : 1;
-    if (err == 1)
-        err = translate_held(c, cache, r, bytes, single, shares, block);
-    pthread_mutex_unlock(&vex.lock);
-    return err;
-}
-
-int translate(struct core *c, struct cache *cache, bool single, struct block **block)
+static int translate_held(struct core *c, struct cache *cache, bool single, struct block **block)
 {
     uint8_t bytes[REQUEST_LENGTH + BLOCK_BYTES + PADDING];
     struct rewrite r = {.bytes = bytes + REQUEST_LENGTH,
@@ -243,17 +174,45 @@ int translate(struct core *c, struct cache *cache, bool single, struct block **b
                         .of = &cache->head,
                         .new_site = site_room,
                         .context = cache};
-    int known = fetch(c, bytes), err = 1;
+    int known = fetch(c, bytes);
     if (known <= 0)
         return known < 0 ? known : VS_STOP_FETCH_FAULT;
     r.size = (size_t)known;
-    const bool shares = shared_wanted(&r);
-    if (shares) {
-        r.new_site = shared_site;
-        err = take_shared(cache, &r, single, block);
+    unsigned most = single ? 1 : BLOCK_INSNS;
+    if (rewrite_is_request(r.bytes)) {
+        /* VEX would take the whole request for one instruction. */
+        memset(bytes + REQUEST_LENGTH + REQUEST_ROTATION, 0, BLOCK_BYTES - REQUEST_ROTATION);
+        most = 1;
     }
-    if (err == 1)
-        err = translate_fetched(c, cache, &r, bytes + REQUEST_LENGTH, single, shares, block);
+    size_t size = translate_some(&r, most);
+    if (!size && most > 1 && !r.failed)
+        size = translate_some(&r, most = 1); /* it may have been too long */
+    if (r.failed)
+        return -VSE_NOMEM;
+    if (!size)
+        return VS_STOP_ILLEGAL;
+    if (r.beyond) {
+        c->cpu.fault = r.addr + r.size;
+        return VS_STOP_FETCH_FAULT;
+    }
+    const struct block b = {.pc = r.addr,
+                            .bytes = r.bytes,
+                            .length = r.length,
+                            .insns = (uint16_t)r.insns,
+                            .single = single,
+                            .repeats = r.repeats,
+                            .stops = vs_cpu_stops(&cache->head, r.addr)};
+    *block = cache_add(cache, &b, vex.code, size);
+    return *block ? 0 : -VSE_NOMEM;
+}
+
+int translate(struct core *c, struct cache *cache, bool single, struct block **block)
+{
+    pthread_mutex_lock(&vex.lock);
+    if (!vex.ready)
+        prepare();
+    int err = translate_held(c, cache, single, block);
+    pthread_mutex_unlock(&vex.lock);
     if (err || !cache->head.decoded)
         return err;
     return cache->head.decoded(cache->head.context, &c->cpu, (*block)->pc, (*block)->length,
