@@ -5,8 +5,8 @@
  *
  * HOW is "thread" (a stream for each thread, the first of which is number 1000), "processor",
  * "pipe" (the same, as it is written to a pipe), "full" (the buffer was, at the end), "stopped:N"
- * (it was N bytes behind the middle, and trace went on with a PSB at least 64 bytes later), "lost" (a
- * part of the AUX area is not in the file), or what is to be refused: "swapped", "compressed",
+ * (it was N bytes behind the middle, and trace went on with a PSB at least 64 bytes later), "lost"
+ * (a part of the AUX area is not in the file), or what is to be refused: "swapped", "compressed",
  * "bts", "empty". CODE is the file of all code, and RANGES, a
  * text, says where it lies: lines of address, offset and size. */
 #include <inttypes.h>

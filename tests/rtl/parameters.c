@@ -70,6 +70,8 @@ static const char *print(const char *name, const char *value)
         return strcmp(value, "private") == 0 ? NULL : "the RTL has no shared predictors";
     } else if (strcmp(name, "ibtb_tags") == 0) {
         return strcmp(value, "tagged") == 0 ? NULL : "the RTL has no buffer without tags";
+    } else if (strcmp(name, "direct") == 0) {
+        return strcmp(value, "inferred") == 0 ? NULL : "the RTL does not look at direct branches";
     } else if (strcmp(name, "policy") == 0) {
         return print_policy(value);
     } else if (strcmp(name, "account") == 0 || strcmp(name, "order") == 0) {
