@@ -9,7 +9,7 @@
 
 #define CHUNK ((size_t)1 << 20)
 #define HELD  ((size_t)512 << 20) /* bytes after which everything is dropped */
-#define PAGES 64                  /* if more are to be forgotten, all blocks are looked at */
+#define PAGES 64                  /* blocks in more pages are doubted, not forgotten */
 
 enum { BUCKET_BITS = 14, PAGE_BUCKET_BITS = 14 };
 #define PAGE_BUCKETS ((size_t)1 << PAGE_BUCKET_BITS)
@@ -329,10 +329,9 @@ void cache_relieve(struct cache *cache)
 void cache_flush(struct cache *cache, uint64_t addr, uint64_t size)
 {
     uint64_t first = addr >> VS_PAGE_BITS;
-    const bool all = size > UINT64_MAX - VS_PAGE_SIZE;
     uint64_t pages = size ? ((addr & (VS_PAGE_SIZE - 1)) + size - 1) / VS_PAGE_SIZE + 1 : 0;
     cache->head.flushes++;
-    if (all)
+    if (size > UINT64_MAX - VS_PAGE_SIZE)
         doubt_all(cache);
     else if (pages > PAGES)
         doubt_range(cache, addr, size, pages);

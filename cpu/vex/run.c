@@ -182,13 +182,12 @@ static int iterate(struct core *c, const struct block *b)
 static int complete(struct core *c)
 {
     const struct cache *cache = cache_of(c);
-    const uint64_t pc = c->cpu.pc;
     uint64_t flushes = 0;
-    struct block *b = NULL;
+    struct block *b = NULL; /* as long as there are iterations, pc stays where it is */
     while (c->cpu.iterations) {
         if (c->cpu.iterations == c->cpu.iterate_until)
             return VS_STOP_LIMIT;
-        int stop = b && c->cpu.pc == pc && cache->head.flushes == flushes ? 0 : find(c, false, &b);
+        int stop = b && cache->head.flushes == flushes ? 0 : find(c, false, &b);
         if (stop)
             return stop;
         flushes = cache->head.flushes;
