@@ -743,13 +743,30 @@ TEST(runs_machines_side_by_side)
 
 enum way { WHOLE, SLICES, OBSERVED, BY_THE_MEMORY };
 
-/* Words of any kind: most are instructions, some of them with addresses that exist. */
+/* Operations that are executed as one if they follow each other. */
+static const uint8_t pairs[][2] = {
+#define PAIR(first, second) {VS_RV64_##first, VS_RV64_##second},
+    VS_RV64_PAIRS(PAIR)
+#undef PAIR
+};
+
+/* Words of any kind: most are instructions, some of them with addresses that exist; a quarter are
+ * the first half of a pair, which its second half follows. */
 static void put_any_code(struct machine *m, struct rng *r)
 {
+    const uint8_t *pair = NULL;
     for (uint64_t at = CODE; at < CODE + 0x1000; at += 4) {
         uint32_t word = (uint32_t)rng_next(r);
-        if (rng_below(r, 8)) {
-            const struct vs_rv64_row *row = vs_rv64_row((unsigned)rng_below(r, VS_RV64_OPS));
+        unsigned op = (unsigned)rng_below(r, VS_RV64_OPS);
+        bool second = pair;
+        if (second)
+            op = pair[1];
+        pair = !second && !rng_below(r, 3) ? pairs[rng_below(r, sizeof(pairs) / sizeof(pairs[0]))]
+                                           : NULL;
+        if (pair)
+            op = pair[0];
+        if (second || pair || rng_below(r, 8)) {
+            const struct vs_rv64_row *row = vs_rv64_row(op);
             word = (word & ~row->mask) | row->match;
             if (row->class >= VS_RV64_CLASS_LOAD && row->class <= VS_RV64_CLASS_AMO)
                 word = (word & ~UINT32_C(0xf8000)) | 2 << 15;

@@ -74,7 +74,10 @@ int vs_code_fetch(struct vs_cpu_memory *memory, struct vs_hart *hart, uint64_t p
 /* Makes an op that is no instruction. */
 static struct vs_op end_op(unsigned op, int index, unsigned offset)
 {
-    return (struct vs_op){.op = (uint16_t)op, .offset = (uint16_t)offset, .index = (uint8_t)index};
+    return (struct vs_op){.op = (uint16_t)op,
+                          .offset = (uint8_t)(offset / 2),
+                          .how = (uint8_t)op,
+                          .index = (uint8_t)index};
 }
 
 static struct vs_op make_op(const struct vs_rv64_insn *insn, int index, unsigned offset)
@@ -91,10 +94,26 @@ static struct vs_op make_op(const struct vs_rv64_insn *insn, int index, unsigned
         .kind = insn->length == 2 ? VS_RECORD_SHORT : 0,
         .length = insn->length,
         .imm = is_csr ? insn->csr << 5 | insn->imm : insn->imm,
-        .offset = (uint16_t)offset,
+        .offset = (uint8_t)(offset / 2),
+        .how = (uint8_t)insn->op,
         .rm = insn->rm,
         .index = (uint8_t)index,
     };
+}
+
+/* Makes pairs of the operations of a block, from the first on. */
+static void pair_ops(struct vs_op *ops, unsigned count)
+{
+    static const uint8_t pairs[VS_OPS][VS_OPS] = {
+#define PAIR(first, second) [VS_RV64_##first][VS_RV64_##second] = VS_PAIR_##first##_##second,
+        VS_RV64_PAIRS(PAIR)
+#undef PAIR
+    };
+    for (unsigned i = 0; i + 1 < count; i++) {
+        uint8_t pair = pairs[ops[i].op][ops[i + 1].op];
+        if (pair)
+            ops[i++].how = pair;
+    }
 }
 
 static bool is_mark(const struct vs_code *code, const struct vs_rv64_insn *insn)
@@ -130,7 +149,7 @@ static int decode_ops(const struct vs_code *code, struct vs_cpu_memory *memory,
         ops[count] = make_op(&insn, count, offset);
         offset += insn.length;
         if (is_mark(code, &insn))
-            ops[count].op = VS_OP_MARK;
+            ops[count].op = ops[count].how = VS_OP_MARK;
         if (ends_block(insn.op) || ops[count].op == VS_OP_MARK)
             return count + 1;
     }
@@ -161,10 +180,11 @@ int vs_code_decode(struct vs_code *code, struct vs_cpu_memory *memory, struct vs
                               .chain = *bucket,
                               .count = (uint32_t)count};
     memcpy(b->ops, ops, size);
+    pair_ops(b->ops, b->count);
     if (code->head.decoded && count) {
         const struct vs_op *last = &ops[count - 1];
         int err = code->head.decoded(code->head.context, &hart->cpu, pc,
-                                     (unsigned)last->offset + last->length, (unsigned)count);
+                                     2U * last->offset + last->length, (unsigned)count);
         if (err)
             return err;
     }

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "isa/cpu.h"
 #include "isa/rv64/hart.h"
+#include "isa/rv64/iss_pairs.h"
 #include "isa/rv64/rv64.h"
 
 #define VS_BLOCK_MAX    64 /* instructions */
@@ -27,6 +28,17 @@ enum {
     VS_OPS
 };
 
+/* Two operations executed as one. */
+enum {
+    VS_PAIR_BEFORE = VS_OPS - 1,
+#define PAIR(first, second) VS_PAIR_##first##_##second,
+    VS_RV64_PAIRS(PAIR)
+#undef PAIR
+        VS_PAIR_END
+};
+
+_Static_assert(VS_PAIR_END <= UINT8_MAX + 1, "a byte says how an operation is executed");
+
 /* Up to `length`, which lies where `size` does there, the members are laid out as the end of a
  * struct vs_cpu_record. */
 struct vs_op {
@@ -34,8 +46,9 @@ struct vs_op {
     uint8_t rd, rs1, rs2, rs3; /* DWARF numbers; an rd of x0 is VS_REG_SINK */
     uint8_t kind;              /* VS_RECORD_SHORT, or 0 */
     uint8_t length;
-    int32_t imm;     /* in csr instructions: csr << 5 | immediate */
-    uint16_t offset; /* of the instruction in its block, in bytes */
+    int32_t imm;    /* in csr instructions: csr << 5 | immediate */
+    uint8_t offset; /* of the instruction in its block, in halfwords */
+    uint8_t how;    /* op, or the pair that it makes with the one behind it */
     uint8_t rm;
     uint8_t index; /* of the op in its block */
 };

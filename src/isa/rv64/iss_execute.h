@@ -11,7 +11,7 @@
  */
 
 #define IMM      ((uint64_t)(int64_t)op->imm)
-#define PC       (block->pc + op->offset)
+#define PC       (block->pc + 2 * (uint64_t)op->offset)
 #define NEXT_PC  (PC + op->length)
 #define RS1      hart->regs[op->rs1]
 #define RS2      hart->regs[op->rs2]
@@ -34,6 +34,7 @@
     if (unlikely(!HAS_ROOM()))                                                                     \
     goto log_full
 #define SYNC_LOG() (log->count = (size_t)(record - log->records))
+#define HOW        op->op
 #else
 #define NOTE()              ((void)0)
 #define NOTED()             ((void)0)
@@ -43,12 +44,13 @@
 #define HAS_ROOM()          1
 #define CHECK_ROOM()        ((void)0)
 #define SYNC_LOG()          ((void)0)
+#define HOW                 op->how
 #endif
 
 #define DISPATCH()                                                                                 \
     do {                                                                                           \
         NOTE();                                                                                    \
-        goto *labels[op->op];                                                                      \
+        goto *labels[HOW];                                                                         \
     } while (0)
 #define NEXT()                                                                                     \
     do {                                                                                           \
@@ -56,17 +58,16 @@
         op++;                                                                                      \
         DISPATCH();                                                                                \
     } while (0)
+#define PUT(v)     (hart->regs[op->rd] = (v))
+#define PUT_F64(v) PUT(v)
+#define PUT_F32(v) PUT(vs_fp_box(v))
 #define RESULT(v)                                                                                  \
     do {                                                                                           \
-        hart->regs[op->rd] = (v);                                                                  \
+        PUT(v);                                                                                    \
         NEXT();                                                                                    \
     } while (0)
-#define RESULT_F64(v)                                                                              \
-    do {                                                                                           \
-        hart->regs[op->rd] = (v);                                                                  \
-        NEXT();                                                                                    \
-    } while (0)
-#define RESULT_F32(v) RESULT_F64(vs_fp_box(v))
+#define RESULT_F64(v) RESULT(v)
+#define RESULT_F32(v) RESULT(vs_fp_box(v))
 
 #define ENTER()                                                                                    \
     do {                                                                                           \
@@ -162,7 +163,6 @@
             if (unlikely(stop))                                                                    \
                 goto stored_or_trap;                                                               \
         }                                                                                          \
-        NEXT();                                                                                    \
     } while (0)
 
 /* In the expression, `old` and `operand` have the type, and so has its result. */
@@ -213,6 +213,78 @@
 #define SIGN64 (UINT64_C(1) << 63)
 #define SIGN32 (UINT64_C(1) << 31)
 
+/* ---- what pairs are made of ------------------------------------------------------------------ */
+
+/* Loads, and puts an expression of `value`. */
+#define LOADED(type, expression)                                                                   \
+    do {                                                                                           \
+        LOAD(type);                                                                                \
+        PUT(expression);                                                                           \
+    } while (0)
+#define FADD(w)                                                                                    \
+    do {                                                                                           \
+        ROUNDING();                                                                                \
+        PUT_F##w(vs_fp_add##w(hart, F##w(rs1), F##w(rs2), rm));                                    \
+    } while (0)
+#define FSUB(w)                                                                                    \
+    do {                                                                                           \
+        ROUNDING();                                                                                \
+        PUT_F##w(vs_fp_sub##w(hart, F##w(rs1), F##w(rs2), rm));                                    \
+    } while (0)
+#define FMUL(w)                                                                                    \
+    do {                                                                                           \
+        ROUNDING();                                                                                \
+        PUT_F##w(vs_fp_mul##w(hart, F##w(rs1), F##w(rs2), rm));                                    \
+    } while (0)
+#define FLT(w) PUT(vs_fp_lt##w(hart, F##w(rs1), F##w(rs2)))
+
+#define DO_AUIPC  PUT(PC + IMM)
+#define DO_BEQ    BRANCH(RS1 == RS2)
+#define DO_BNE    BRANCH(RS1 != RS2)
+#define DO_BLTU   BRANCH(RS1 < RS2)
+#define DO_LW     LOADED(uint32_t, SEXT(value))
+#define DO_LD     LOADED(uint64_t, value)
+#define DO_LBU    LOADED(uint8_t, value)
+#define DO_SW     STORE(uint32_t, RS2)
+#define DO_SD     STORE(uint64_t, RS2)
+#define DO_ADDI   PUT(RS1 + IMM)
+#define DO_ANDI   PUT(RS1 &IMM)
+#define DO_ADDIW  PUT(SEXT(RS1 + IMM))
+#define DO_SLLI   PUT(RS1 << op->imm)
+#define DO_SRLI   PUT(RS1 >> op->imm)
+#define DO_SRLIW  PUT(SEXT((uint32_t)RS1 >> op->imm))
+#define DO_ADD    PUT(RS1 + RS2)
+#define DO_SRL    PUT(RS1 >> (RS2 & 63))
+#define DO_XOR    PUT(RS1 ^ RS2)
+#define DO_MUL    PUT(RS1 *RS2)
+#define DO_FLD    LOADED(uint64_t, value)
+#define DO_FSD    STORE(uint64_t, F64(rs2))
+#define DO_FADD_D FADD(64)
+#define DO_FSUB_D FSUB(64)
+#define DO_FMUL_D FMUL(64)
+#define DO_FLT_D  FLT(64)
+#define DO_JAL                                                                                     \
+    do {                                                                                           \
+        PUT(NEXT_PC);                                                                              \
+        NOTE_KIND(VS_RECORD_BRANCH | VS_RECORD_DONE);                                              \
+        NOTE_ADDR(PC + IMM, 0);                                                                    \
+        GO(1, PC + IMM);                                                                           \
+    } while (0)
+#define DO_JALR                                                                                    \
+    do {                                                                                           \
+        pc = (RS1 + IMM) & ~UINT64_C(1);                                                           \
+        PUT(NEXT_PC);                                                                              \
+        NOTE_KIND(VS_RECORD_BRANCH | VS_RECORD_DONE);                                              \
+        NOTE_ADDR(pc, 0);                                                                          \
+        NOTED();                                                                                   \
+        from = &block->next[1];                                                                    \
+        if (likely(*from && (*from)->pc == pc)) {                                                  \
+            block = *from;                                                                         \
+            ENTER();                                                                               \
+        }                                                                                          \
+        goto resolve;                                                                              \
+    } while (0)
+
 int RUN(struct vs_cpu *cpu, uint64_t most
 #if OBSERVED
         ,
@@ -225,7 +297,14 @@ int RUN(struct vs_cpu *cpu, uint64_t most
         VS_RV64_LIST(LABEL)
 #undef LABEL
             && do_END,
-        &&do_ILLEGAL, &&do_MARK};
+        &&do_ILLEGAL,
+        &&do_MARK,
+#if !OBSERVED
+#define LABEL(first, second) &&do_##first##_##second,
+        VS_RV64_PAIRS(LABEL)
+#undef LABEL
+#endif
+    };
     struct vs_hart *const hart = (struct vs_hart *)cpu;
     struct vs_cpu_memory *const memory = cpu->memory;
     struct vs_code *const code = (struct vs_code *)cpu->code;
@@ -357,39 +436,39 @@ out:
 #endif
     return stop;
 
+    /* ---- pairs ------------------------------------------------------------------------------ */
+
+#if !OBSERVED
+#define PAIR(first, second)                                                                        \
+    do_##first##_##second : DO_##first;                                                            \
+    op++;                                                                                          \
+    DO_##second;                                                                                   \
+    NEXT();
+    VS_RV64_PAIRS(PAIR)
+#undef PAIR
+#endif
+
     /* ---- RV64I ------------------------------------------------------------------------------ */
 
 do_LUI:
     RESULT(IMM);
 do_AUIPC:
-    RESULT(PC + IMM);
+    DO_AUIPC;
+    NEXT();
 do_JAL:
-    hart->regs[op->rd] = NEXT_PC;
-    NOTE_KIND(VS_RECORD_BRANCH | VS_RECORD_DONE);
-    NOTE_ADDR(PC + IMM, 0);
-    GO(1, PC + IMM);
+    DO_JAL;
 do_JALR:
-    pc = (RS1 + IMM) & ~UINT64_C(1);
-    hart->regs[op->rd] = NEXT_PC;
-    NOTE_KIND(VS_RECORD_BRANCH | VS_RECORD_DONE);
-    NOTE_ADDR(pc, 0);
-    NOTED();
-    from = &block->next[1];
-    if (likely(*from && (*from)->pc == pc)) {
-        block = *from;
-        ENTER();
-    }
-    goto resolve;
+    DO_JALR;
 do_BEQ:
-    BRANCH(RS1 == RS2);
+    DO_BEQ;
 do_BNE:
-    BRANCH(RS1 != RS2);
+    DO_BNE;
 do_BLT:
     BRANCH((int64_t)RS1 < (int64_t)RS2);
 do_BGE:
     BRANCH((int64_t)RS1 >= (int64_t)RS2);
 do_BLTU:
-    BRANCH(RS1 < RS2);
+    DO_BLTU;
 do_BGEU:
     BRANCH(RS1 >= RS2);
 do_LB : {
@@ -400,18 +479,15 @@ do_LH : {
     LOAD(uint16_t);
     RESULT((uint64_t)(int64_t)(int16_t)value);
 }
-do_LW : {
-    LOAD(uint32_t);
-    RESULT(SEXT(value));
-}
-do_LD : {
-    LOAD(uint64_t);
-    RESULT(value);
-}
-do_LBU : {
-    LOAD(uint8_t);
-    RESULT(value);
-}
+do_LW:
+    DO_LW;
+    NEXT();
+do_LD:
+    DO_LD;
+    NEXT();
+do_LBU:
+    DO_LBU;
+    NEXT();
 do_LHU : {
     LOAD(uint16_t);
     RESULT(value);
@@ -422,14 +498,19 @@ do_LWU : {
 }
 do_SB:
     STORE(uint8_t, RS2);
+    NEXT();
 do_SH:
     STORE(uint16_t, RS2);
+    NEXT();
 do_SW:
-    STORE(uint32_t, RS2);
+    DO_SW;
+    NEXT();
 do_SD:
-    STORE(uint64_t, RS2);
+    DO_SD;
+    NEXT();
 do_ADDI:
-    RESULT(RS1 + IMM);
+    DO_ADDI;
+    NEXT();
 do_SLTI:
     RESULT((int64_t)RS1 < op->imm);
 do_SLTIU:
@@ -439,23 +520,29 @@ do_XORI:
 do_ORI:
     RESULT(RS1 | IMM);
 do_ANDI:
-    RESULT(RS1 & IMM);
+    DO_ANDI;
+    NEXT();
 do_ADDIW:
-    RESULT(SEXT(RS1 + IMM));
+    DO_ADDIW;
+    NEXT();
 do_SLLI:
-    RESULT(RS1 << op->imm);
+    DO_SLLI;
+    NEXT();
 do_SRLI:
-    RESULT(RS1 >> op->imm);
+    DO_SRLI;
+    NEXT();
 do_SRAI:
     RESULT((uint64_t)((int64_t)RS1 >> op->imm));
 do_SLLIW:
     RESULT(SEXT((uint32_t)RS1 << op->imm));
 do_SRLIW:
-    RESULT(SEXT((uint32_t)RS1 >> op->imm));
+    DO_SRLIW;
+    NEXT();
 do_SRAIW:
     RESULT((uint64_t)(int64_t)((int32_t)RS1 >> op->imm));
 do_ADD:
-    RESULT(RS1 + RS2);
+    DO_ADD;
+    NEXT();
 do_SUB:
     RESULT(RS1 - RS2);
 do_SLL:
@@ -465,9 +552,11 @@ do_SLT:
 do_SLTU:
     RESULT(RS1 < RS2);
 do_XOR:
-    RESULT(RS1 ^ RS2);
+    DO_XOR;
+    NEXT();
 do_SRL:
-    RESULT(RS1 >> (RS2 & 63));
+    DO_SRL;
+    NEXT();
 do_SRA:
     RESULT((uint64_t)((int64_t)RS1 >> (RS2 & 63)));
 do_OR:
@@ -538,7 +627,8 @@ do_CSRRCI : {
     /* ---- M ---------------------------------------------------------------------------------- */
 
 do_MUL:
-    RESULT(RS1 * RS2);
+    DO_MUL;
+    NEXT();
 do_MULH:
     RESULT((uint64_t)((__int128)(int64_t)RS1 * (int64_t)RS2 >> 64));
 do_MULHSU:
@@ -639,14 +729,15 @@ do_FLW : {
     LOAD(uint32_t);
     RESULT_F32(value);
 }
-do_FLD : {
-    LOAD(uint64_t);
-    RESULT_F64(value);
-}
+do_FLD:
+    DO_FLD;
+    NEXT();
 do_FSW:
     STORE(uint32_t, F64(rs2));
+    NEXT();
 do_FSD:
-    STORE(uint64_t, F64(rs2));
+    DO_FSD;
+    NEXT();
 
 #define FLOAT_OPS(W, w)                                                                            \
     do_FMADD_##W:                                                                                  \
@@ -669,21 +760,12 @@ do_FSD:
         ROUNDING();                                                                                \
         RESULT_F##w(vs_fp_fma##w(hart, F##w(rs1) ^ SIGN##w, F##w(rs2), F##w(rs3) ^ SIGN##w, rm));  \
     }                                                                                              \
-    do_FADD_##W:                                                                                   \
-    {                                                                                              \
-        ROUNDING();                                                                                \
-        RESULT_F##w(vs_fp_add##w(hart, F##w(rs1), F##w(rs2), rm));                                 \
-    }                                                                                              \
-    do_FSUB_##W:                                                                                   \
-    {                                                                                              \
-        ROUNDING();                                                                                \
-        RESULT_F##w(vs_fp_sub##w(hart, F##w(rs1), F##w(rs2), rm));                                 \
-    }                                                                                              \
-    do_FMUL_##W:                                                                                   \
-    {                                                                                              \
-        ROUNDING();                                                                                \
-        RESULT_F##w(vs_fp_mul##w(hart, F##w(rs1), F##w(rs2), rm));                                 \
-    }                                                                                              \
+    do_FADD_##W : FADD(w);                                                                         \
+    NEXT();                                                                                        \
+    do_FSUB_##W : FSUB(w);                                                                         \
+    NEXT();                                                                                        \
+    do_FMUL_##W : FMUL(w);                                                                         \
+    NEXT();                                                                                        \
     do_FDIV_##W:                                                                                   \
     {                                                                                              \
         ROUNDING();                                                                                \
@@ -700,7 +782,8 @@ do_FSD:
     do_FMIN_##W : RESULT_F##w(vs_fp_pick##w(hart, F##w(rs1), F##w(rs2), vs_fp_min));               \
     do_FMAX_##W : RESULT_F##w(vs_fp_pick##w(hart, F##w(rs1), F##w(rs2), vs_fp_max));               \
     do_FEQ_##W : RESULT(vs_fp_eq##w(hart, F##w(rs1), F##w(rs2)));                                  \
-    do_FLT_##W : RESULT(vs_fp_lt##w(hart, F##w(rs1), F##w(rs2)));                                  \
+    do_FLT_##W : FLT(w);                                                                           \
+    NEXT();                                                                                        \
     do_FLE_##W : RESULT(vs_fp_le##w(hart, F##w(rs1), F##w(rs2)));                                  \
     do_FCLASS_##W : RESULT(vs_fp_class(&vs_fp##w, F##w(rs1)));                                     \
     do_FCVT_W_##W:                                                                                 \
@@ -866,6 +949,10 @@ do_BSETI:
 #undef CHECK_ROOM
 #undef DISPATCH
 #undef NEXT
+#undef HOW
+#undef PUT
+#undef PUT_F64
+#undef PUT_F32
 #undef RESULT
 #undef RESULT_F64
 #undef RESULT_F32
@@ -884,3 +971,35 @@ do_BSETI:
 #undef FLOATS
 #undef SIGN64
 #undef SIGN32
+#undef LOADED
+#undef FADD
+#undef FSUB
+#undef FMUL
+#undef FLT
+#undef DO_AUIPC
+#undef DO_BEQ
+#undef DO_BNE
+#undef DO_BLTU
+#undef DO_LW
+#undef DO_LD
+#undef DO_LBU
+#undef DO_SW
+#undef DO_SD
+#undef DO_ADDI
+#undef DO_ANDI
+#undef DO_ADDIW
+#undef DO_SLLI
+#undef DO_SRLI
+#undef DO_SRLIW
+#undef DO_ADD
+#undef DO_SRL
+#undef DO_XOR
+#undef DO_MUL
+#undef DO_FLD
+#undef DO_FSD
+#undef DO_FADD_D
+#undef DO_FSUB_D
+#undef DO_FMUL_D
+#undef DO_FLT_D
+#undef DO_JAL
+#undef DO_JALR

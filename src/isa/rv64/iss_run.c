@@ -222,8 +222,11 @@ static struct vs_op_block *cut_block(struct part *part, const struct vs_op_block
     struct vs_op_block *cut = &part->block;
     *cut = (struct vs_op_block){.pc = block->pc, .need = count, .count = count};
     memcpy(cut->ops, block->ops, count * sizeof(struct vs_op));
-    cut->ops[count] = (struct vs_op){
-        .op = VS_OP_END, .offset = block->ops[count].offset, .index = (uint8_t)count};
+    cut->ops[count - 1].how = (uint8_t)cut->ops[count - 1].op;
+    cut->ops[count] = (struct vs_op){.op = VS_OP_END,
+                                     .offset = block->ops[count].offset,
+                                     .how = VS_OP_END,
+                                     .index = (uint8_t)count};
     return cut;
 }
 
