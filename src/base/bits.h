@@ -78,6 +78,13 @@ static inline void vs_bitw_put(struct vs_bitw *w, uint64_t v, unsigned n)
     w->pending = w->pending + n - 64;
 }
 
+/* Goes n bits on as if any had been appended, for who only wants to know how many there are. */
+static inline void vs_bitw_skip(struct vs_bitw *w, unsigned n)
+{
+    w->len += (w->pending + n) / 64 * 8;
+    w->pending = (w->pending + n) % 64;
+}
+
 /* Stores the pending bits. Returns the number of bytes in use, or -VSE_LIMIT if the bits did not
  * fit. The writer may go on afterwards, as if this had not been called. */
 static inline int64_t vs_bitw_finish(struct vs_bitw *w)

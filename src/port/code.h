@@ -58,6 +58,15 @@ static inline unsigned vs_chunks_put(struct vs_bitw *w, struct vs_chunks c, uint
 {
     unsigned n = c.first, size = 0;
 
+    if (likely(v < UINT64_C(1) << 30 && n <= 32 && c.other <= 32)) { /* at most 63 bits: at once */
+        uint64_t all = v & (~UINT64_C(0) >> (64 - n)), other = ~UINT64_C(0) >> (64 - c.other);
+        for (size = n, v >>= n; v; v >>= c.other) {
+            all |= (1 | (v & other) << 1) << size;
+            size += c.other + 1u;
+        }
+        vs_bitw_put(w, all, ++size);
+        return size;
+    }
     for (;;) {
         uint64_t rest = n < 64 ? v >> n : 0;
 

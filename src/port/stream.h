@@ -143,11 +143,21 @@ static inline void vs_port_room(struct vs_port_writer *w)
         vs_port_flush(w);
 }
 
+/* Counts n bits that nobody wants: there is no sink. Returns n. */
+static inline unsigned vs_port_skip(struct vs_port_writer *w, unsigned n)
+{
+    vs_bitw_skip(&w->bits, n);
+    return n;
+}
+
 /* Puts bits that are not charged yet. */
 static inline void vs_port_put_bits(struct vs_port_writer *w, uint64_t v, unsigned n)
 {
     vs_port_room(w);
-    vs_bitw_put_fast(&w->bits, n ? v & (~UINT64_C(0) >> (64 - n)) : 0, n);
+    if (!w->sink)
+        vs_bitw_skip(&w->bits, n);
+    else
+        vs_bitw_put_fast(&w->bits, n ? v & (~UINT64_C(0) >> (64 - n)) : 0, n);
 }
 
 /* Puts the low n bits of v; n is at most 64. */
@@ -211,7 +221,8 @@ static inline void vs_port_put_chunks(struct vs_port_writer *w, enum vs_field f,
                                       uint64_t v)
 {
     vs_port_room(w);
-    w->core->counts.bits[f] += vs_chunks_put(&w->bits, c, v);
+    w->core->counts.bits[f] +=
+        w->sink ? vs_chunks_put(&w->bits, c, v) : vs_port_skip(w, vs_chunks_size(c, v));
     vs_lengths_note(&w->lengths[f], v);
 }
 
@@ -219,7 +230,8 @@ static inline void vs_port_put_unary(struct vs_port_writer *w, enum vs_field f, 
                                      uint64_t v)
 {
     vs_port_room(w);
-    w->core->counts.bits[f] += vs_unary_put(&w->bits, u, v);
+    w->core->counts.bits[f] +=
+        w->sink ? vs_unary_put(&w->bits, u, v) : vs_port_skip(w, vs_unary_size(u, v));
     vs_lengths_note(&w->lengths[f], v);
 }
 
@@ -227,7 +239,8 @@ static inline void vs_port_put_difference(struct vs_port_writer *w, enum vs_fiel
                                           struct vs_chunks c, struct vs_difference d)
 {
     vs_port_room(w);
-    w->core->counts.bits[f] += vs_chunks_difference_put(&w->bits, c, d);
+    w->core->counts.bits[f] += w->sink ? vs_chunks_difference_put(&w->bits, c, d)
+                                       : vs_port_skip(w, vs_chunks_difference_size(c, d));
     vs_lengths_note(&w->lengths[f], d.magnitude);
 }
 
@@ -236,7 +249,8 @@ static inline void vs_port_put_address(struct vs_port_writer *w, enum vs_field f
                                        uint64_t from, uint64_t to, unsigned width)
 {
     vs_port_room(w);
-    w->core->counts.bits[f] += vs_unary_address_put(&w->bits, u, from, to, width);
+    w->core->counts.bits[f] += w->sink ? vs_unary_address_put(&w->bits, u, from, to, width)
+                                       : vs_port_skip(w, vs_unary_address_size(u, from, to, width));
     vs_lengths_note(&w->lengths[f], vs_difference(from, to, width).magnitude);
 }
 

@@ -279,6 +279,36 @@ TEST(refuses_what_no_encoder_writes)
     CHECK_EQ(v, 3);
 }
 
+/* What is counted without being kept is what there would be; long numbers, which are put chunk by
+ * chunk, and short ones, which are put at once, are read back. */
+TEST(counts_and_puts_chunks_of_any_size)
+{
+    struct rng rng = rng_init(5);
+
+    for (int round = 0; round < 200000; round++) {
+        struct vs_chunks c = {(uint8_t)(1 + rng_below(&rng, 64)),
+                              (uint8_t)(1 + rng_below(&rng, 64))};
+        uint64_t v = rng_next(&rng) >> rng_below(&rng, 64), got = 0;
+        unsigned before = (unsigned)rng_below(&rng, 64);
+        uint8_t bytes[64] = {0};
+        struct vs_bitw w, skipping;
+        struct vs_bitr r;
+
+        vs_bitw_init(&w, bytes, sizeof(bytes));
+        vs_bitw_put(&w, 0, before);
+        skipping = w;
+        CHECK_EQ(vs_chunks_put(&w, c, v), vs_chunks_size(c, v));
+        vs_bitw_skip(&skipping, vs_chunks_size(c, v));
+        CHECK_EQ(vs_bitw_bits(&skipping), vs_bitw_bits(&w));
+        CHECK(vs_bitw_finish(&w) > 0);
+        CHECK_EQ(vs_bitr_init(&r, bytes, sizeof(bytes), vs_bitw_bits(&w)), 0);
+        r.pos = before;
+        CHECK_EQ(vs_chunks_get(&r, c, &got), 0);
+        CHECK_EQ(got, v);
+        CHECK_EQ(r.pos, vs_bitw_bits(&w));
+    }
+}
+
 TEST(judges_codes)
 {
     CHECK(vs_chunks_valid((struct vs_chunks){1, 64}));
