@@ -70,6 +70,7 @@ void vs_bandwidth_fini(struct vs_bandwidth *b)
 {
     for (size_t i = 0; i < b->count; i++)
         row_fini(b, &b->rows[i]);
+    vs_parts_fini(&b->parts);
     vs_prior_close(b->prior);
     vs_text_fini(&b->text);
     vs_code_pages_fini(&b->code_pages);
@@ -94,19 +95,26 @@ int64_t vs_bandwidth_add(struct vs_bandwidth *b, const struct vs_technique_spec 
     return (int64_t)b->count++;
 }
 
-static int open_encoder(const struct vs_bandwidth *b, struct vs_bandwidth_row *row)
+/* Whether the rows' encoders may share parts of them: they take each slice one after the other, and
+ * as it is. */
+static bool shares_parts(const struct vs_bandwidth *b)
+{
+    return b->options.alone && !b->options.sync && !has_places(b);
+}
+
+static int open_encoder(struct vs_bandwidth *b, struct vs_bandwidth_row *row)
 {
     const struct vs_technique_context context = {.params = row->spec.params,
                                                  .setup = &b->setup,
                                                  .port = &row->port,
                                                  .prior = b->prior,
                                                  .code = b->code.isa ? &b->code : NULL,
-                                                 .code_pages = &b->code_pages};
+                                                 .code_pages = &b->code_pages,
+                                                 .parts = shares_parts(b) ? &b->parts : NULL};
     return row->spec.technique->encoder->open(&row->encoder, &context);
 }
 
-static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row,
-                    struct vs_diag *diag)
+static int row_open(struct vs_bandwidth *b, struct vs_bandwidth_row *row, struct vs_diag *diag)
 {
     struct vs_port_shape shape;
     struct vs_cost_list costs;
@@ -168,8 +176,9 @@ static int row_finish(struct vs_bandwidth_row *row, uint64_t end)
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-/* Steps and events go to all rows a slot at a time, while the next slot is filled. */
-enum { SLOTS = 3, SLOT_FULL = 1 << 14 };
+/* Steps and events go to all rows a slot at a time, while the next slot is filled. Without threads
+ * there is one slot, which is small, so that it stays in the host's cache until all have had it. */
+enum { SLOTS = 3, SLOT_FULL = 1 << 14, SLOT_FULL_ALONE = 1 << 12 };
 
 struct slot;
 
@@ -314,18 +323,20 @@ static int submit_slot(struct pass *p)
 {
     struct slot *slot = &p->slots[p->filling];
     invariant(!slot->submitted);
+    vs_parts_next(&p->b->parts);
     for (size_t i = 0; i < p->b->count; i++)
         vs_workers_submit_to(p->workers, &p->b->rows[i].strand, &slot->tasks[i].job);
     slot->submitted = true;
-    p->filling = (p->filling + 1) % SLOTS;
+    p->filling = (p->filling + 1) % (p->b->options.alone ? 1 : SLOTS);
     return await_slot(p, &p->slots[p->filling]);
 }
 
 static int submit_if_full(struct pass *p)
 {
     const struct slot *slot = &p->slots[p->filling];
-    return slot->steps.len >= SLOT_FULL * sizeof(struct vs_step) ||
-                   slot->events.len >= SLOT_FULL * sizeof(struct vs_event)
+    size_t full = p->b->options.alone ? SLOT_FULL_ALONE : SLOT_FULL;
+    return slot->steps.len >= full * sizeof(struct vs_step) ||
+                   slot->events.len >= full * sizeof(struct vs_event)
                ? submit_slot(p)
                : 0;
 }

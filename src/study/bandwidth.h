@@ -23,6 +23,7 @@
 #include "study/pace.h"
 #include "study/sampling.h"
 #include "technique/address.h"
+#include "technique/parts.h"
 #include "technique/technique.h"
 #include "technique/writers.h"
 #include "vestige/run.h"
@@ -104,6 +105,7 @@ struct vs_bandwidth {
     struct vs_text text;    /* empty if no row needs it */
     struct vs_address_code code;
     struct vs_code_pages code_pages;
+    struct vs_parts parts; /* that encoders share */
 };
 
 /* Prepares a study of that run. options may be NULL. Returns 0; -VSE_INVAL (there is no such

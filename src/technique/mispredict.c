@@ -6,6 +6,7 @@
 #include "base/power.h"
 #include "model/counter.h"
 #include "technique/passage.h"
+#include "technique/predicted.h"
 
 /* How many branches a full bCnt has counted. */
 static uint64_t most_branches(const struct vs_mispredict_config *config)
@@ -27,7 +28,14 @@ struct encoder_core {
     uint64_t mark;            /* iCnt after its last branch or message */
     uint64_t target;          /* the last one in a message */
     bool alive;
+    /* If parts are shared, the counters are set when a step is taken, to what there is in all since
+     * these totals. */
+    uint64_t branches_before;
+    size_t due; /* the block of the slice by whose end a counter may be full */
+    uint64_t instructions_before;
 };
+
+enum { STRUCTURES = 3 }; /* that predict */
 
 struct vs_mispredict_encoder {
     struct vs_mispredict_config config;
@@ -42,6 +50,11 @@ struct vs_mispredict_encoder {
     const struct vs_step *step; /* that the core is on its way to */
     uint32_t left;              /* its instructions that are still to be counted, */
     uint32_t passed;            /* and those of them that the core has passed */
+
+    /* If parts are shared, in place of the sets: */
+    struct vs_branches *branches; /* NULL: they are not */
+    struct vs_predicted *predicted[STRUCTURES];
+    unsigned structures;
 };
 
 static unsigned set_count(const struct vs_mispredict_config *config, unsigned cores)
@@ -110,6 +123,32 @@ static int open_passage(struct vs_mispredict_encoder *e, const struct vs_address
     return err;
 }
 
+static int get_parts(struct vs_mispredict_encoder *e, struct vs_parts *parts,
+                     const struct vs_technique_setup *setup)
+{
+    const struct vs_mispredict_config *c = &e->config;
+    struct vs_branches_key counted = {.calls = c->shared};
+    int err = vs_branches_get(parts, &counted, setup, &e->branches);
+    if (c->is_tagged) {
+        e->structures = 1;
+        return err ? err
+                   : vs_predicted_get_tagged(parts, &counted, c->shared, &c->tagged, setup,
+                                             &e->predicted[0]);
+    }
+    for (e->structures = 0; e->structures < STRUCTURES && !err; e->structures++)
+        err = vs_predicted_get(parts, (enum vs_predicted_what)e->structures, &counted, c->shared,
+                               &c->predictors, setup, &e->predicted[e->structures]);
+    return err;
+}
+
+static int make_own_sets(struct vs_mispredict_encoder *e, const struct vs_technique_setup *setup)
+{
+    int err = make_sets(&e->sets, &e->config, setup);
+    for (unsigned i = 0; !err && i < setup->cores; i++)
+        e->core[i].set = set_of(&e->sets, &e->config, i);
+    return err;
+}
+
 int vs_mispredict_encoder_open(void **out, const struct vs_mispredict_config *config,
                                const struct vs_technique_context *context)
 {
@@ -125,14 +164,14 @@ int vs_mispredict_encoder_open(void **out, const struct vs_mispredict_config *co
     e->bcnt_most = most_branches(config);
     e->icnt_full = vs_counter_full(config->icnt_bits);
     e->core = calloc(setup->cores, sizeof(*e->core));
-    int err = make_sets(&e->sets, config, setup);
-    for (unsigned i = 0; !err && e->core && i < setup->cores; i++)
-        e->core[i].set = set_of(&e->sets, config, i);
-    if (!err && e->core && config->direct)
+    int err = !e->core                            ? -VSE_NOMEM
+              : context->parts && !config->direct ? get_parts(e, context->parts, setup)
+                                                  : make_own_sets(e, setup);
+    if (!err && config->direct)
         err = open_passage(e, context->code);
-    if (err || !e->core) {
+    if (err) {
         vs_mispredict_encoder_close(e);
-        return err ? err : -VSE_NOMEM;
+        return err;
     }
     *out = e;
     return 0;
@@ -266,6 +305,8 @@ static void change_core(struct vs_mispredict_encoder *e, const struct vs_step *s
         vs_port_put(e->port, VS_FIELD_ORDER, 1, 1);
         put_count(e, VS_FIELD_ORDER, c->bcnt);
         vs_port_end(e->port);
+        c->branches_before += c->bcnt;
+        c->instructions_before += c->mark;
         c->bcnt = 0;
         c->icnt -= c->mark;
         c->mark = 0;
@@ -274,71 +315,72 @@ static void change_core(struct vs_mispredict_encoder *e, const struct vs_step *s
     e->running = s->core;
 }
 
-static inline __attribute__((always_inline)) void conditional(struct vs_mispredict_encoder *e,
-                                                              struct encoder_core *c,
-                                                              const struct vs_step *s, bool tagged)
-{
-    bool taken = vs_step_taken(s);
-    c->bcnt++;
-    c->mark = c->icnt;
-    bool predicted = tagged ? vs_tagged_outcome(c->set.tagged, s->pc, taken)
-                            : vs_predictors_outcome(c->set.plain, s->pc, taken);
-    if (likely(predicted == taken))
-        return;
-    e->counts.conditional_reported++;
-    put_misprediction(e, c, s);
-}
-
-static void indirect(struct vs_mispredict_encoder *e, struct encoder_core *c,
-                     const struct vs_step *s)
+/* Whether a step was predicted wrongly, by the core's own set; it learns the step. Compiled for
+ * each kind of predictors, so that the hot path does not ask for it. */
+static inline __attribute__((always_inline)) bool is_wrong(const struct vs_mispredict_encoder *e,
+                                                           const struct encoder_core *c,
+                                                           const struct vs_step *s, bool tagged)
 {
     const struct predictor_set *p = &c->set;
-    bool right = vs_step_taken(s) &&
-                 (p->tagged ? vs_tagged_target(p->tagged, s->pc, s->flags, s->size, s->target)
-                            : vs_predictors_target(p->plain, s->pc, s->flags, s->size, s->target));
-    c->bcnt++;
-    c->mark = c->icnt;
-    if (s->flags & VS_BR_RETURN) {
-        e->counts.returns++;
-        e->counts.returns_reported += !right;
-    } else {
-        e->counts.indirect++;
-        e->counts.indirect_reported += !right;
-    }
-    if (!right)
-        put_misprediction(e, c, s);
+    bool taken = vs_step_taken(s);
+    if (likely(s->kind == VS_STEP_CONDITIONAL))
+        return taken != (tagged ? vs_tagged_outcome(p->tagged, s->pc, taken)
+                                : vs_predictors_outcome(p->plain, s->pc, taken));
+    if (s->kind == VS_STEP_INDIRECT)
+        return !taken ||
+               !(tagged ? vs_tagged_target(p->tagged, s->pc, s->flags, s->size, s->target)
+                        : vs_predictors_target(p->plain, s->pc, s->flags, s->size, s->target));
+    if (s->kind == VS_STEP_CALL)
+        push_call(p, s->pc + s->size);
+    return e->config.direct && s->kind != VS_STEP_DISCONTINUITY &&
+           !vs_predictors_outcome(p->plain, s->pc, true);
 }
 
-/* An unconditional direct branch, if they are learnt. */
-static void direct(struct vs_mispredict_encoder *e, struct encoder_core *c, const struct vs_step *s)
+/* Whether bCnt counts a step. */
+static bool is_counted(const struct vs_mispredict_encoder *e, const struct vs_step *s)
 {
-    bool predicted = vs_predictors_outcome(c->set.plain, s->pc, true);
-    if (e->config.direct != VS_DIRECT_REPORTED)
-        return;
-    c->bcnt++;
-    c->mark = c->icnt;
-    if (!predicted)
-        put_misprediction(e, c, s);
+    return s->kind <= VS_STEP_INDIRECT || e->config.direct == VS_DIRECT_REPORTED
+               ? s->kind != VS_STEP_DISCONTINUITY
+               : s->kind == VS_STEP_CALL && e->config.shared;
 }
 
-/* Calls change a shared stack, in an order that has to be known. */
-static void call(struct vs_mispredict_encoder *e, struct encoder_core *c, const struct vs_step *s)
+static void note_indirect(struct vs_mispredict_encoder *e, const struct vs_step *s)
 {
-    push_call(&c->set, s->pc + s->size);
-    if (unlikely(e->config.direct))
-        direct(e, c, s);
-    if (e->config.shared) {
+    if (s->flags & VS_BR_RETURN)
+        e->counts.returns_reported++;
+    else
+        e->counts.indirect_reported++;
+}
+
+/* Takes a step; its instructions are in iCnt. */
+static inline __attribute__((always_inline)) void take_step(struct vs_mispredict_encoder *e,
+                                                            struct encoder_core *c,
+                                                            const struct vs_step *s, bool wrong)
+{
+    if (unlikely(c->icnt >= e->icnt_full))
+        pass_full(e, c, s);
+    if (unlikely(e->config.shared && s->kind <= VS_STEP_CALL && s->core != e->running))
+        change_core(e, s);
+    if (likely(is_counted(e, s))) {
         c->bcnt++;
         c->mark = c->icnt;
+        if (unlikely(wrong)) {
+            e->counts.conditional_reported += s->kind == VS_STEP_CONDITIONAL;
+            if (s->kind == VS_STEP_INDIRECT)
+                note_indirect(e, s);
+            put_misprediction(e, c, s);
+        }
+    } else if (s->kind == VS_STEP_DISCONTINUITY) {
+        put_discontinuity(e, c, s);
     }
+    if (unlikely(c->bcnt == e->bcnt_most || c->icnt == e->icnt_full))
+        put_full(e, c, s);
 }
 
-/* Compiled for each kind of predictors, so that the hot path does not ask for it. */
+/* Takes all steps with predictors of its own. */
 static inline __attribute__((always_inline)) int consume(struct vs_mispredict_encoder *e,
                                                          const struct vs_slice *slice, bool tagged)
 {
-    bool shared = e->config.shared;
-    const uint64_t bcnt_most = e->bcnt_most, icnt_full = e->icnt_full;
     uint64_t instructions = 0, conditionals = 0; /* kept out of memory, since the loop is hot */
     for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end; s++) {
         if (unlikely(s->core >= e->cores))
@@ -346,24 +388,12 @@ static inline __attribute__((always_inline)) int consume(struct vs_mispredict_en
         struct encoder_core *c = &e->core[s->core];
         c->icnt += s->icount;
         instructions += s->icount;
-        if (unlikely(c->icnt >= icnt_full))
-            pass_full(e, c, s);
-        if (unlikely(shared && s->kind <= VS_STEP_CALL && s->core != e->running))
-            change_core(e, s);
-        if (likely(s->kind == VS_STEP_CONDITIONAL)) {
-            conditionals++;
-            conditional(e, c, s, tagged);
-        } else if (s->kind == VS_STEP_INDIRECT) {
-            indirect(e, c, s);
-        } else if (s->kind == VS_STEP_CALL) {
-            call(e, c, s);
-        } else if (s->kind == VS_STEP_JUMP) {
-            direct(e, c, s);
-        } else {
-            put_discontinuity(e, c, s);
+        conditionals += s->kind == VS_STEP_CONDITIONAL;
+        if (s->kind == VS_STEP_INDIRECT) {
+            e->counts.returns += (s->flags & VS_BR_RETURN) != 0;
+            e->counts.indirect += !(s->flags & VS_BR_RETURN);
         }
-        if (unlikely(c->bcnt == bcnt_most || c->icnt == icnt_full))
-            put_full(e, c, s);
+        take_step(e, c, s, is_wrong(e, c, s, tagged));
     }
     e->counts.instructions += instructions;
     e->counts.conditional += conditionals;
@@ -417,9 +447,104 @@ static int consume_direct(struct vs_mispredict_encoder *e, const struct vs_slice
     return err;
 }
 
+/* ---- encoder with shared parts --------------------------------------------------------------- */
+
+/* The parts know what is predicted wrongly and what has been counted, so that only those steps are
+ * taken that have something to tell. */
+
+static void take_numbered(struct vs_mispredict_encoder *e, size_t number, bool wrong)
+{
+    const struct vs_step *s = &e->branches->steps[number];
+    const struct vs_branch_totals *at = &e->branches->at[number];
+    struct encoder_core *c = &e->core[s->core];
+    c->icnt = at->instructions - c->instructions_before;
+    c->bcnt = at->branches - is_counted(e, s) - c->branches_before;
+    take_step(e, c, s, wrong);
+    c->branches_before = at->branches - c->bcnt;
+    c->instructions_before = at->instructions - c->icnt;
+}
+
+/* The first block, from one on, by whose end a core's counter is full if the core has no message
+ * before. */
+static size_t find_due(const struct vs_mispredict_encoder *e, unsigned core, size_t from)
+{
+    const struct vs_branch_totals *ends = e->branches->ends + core;
+    const struct encoder_core *c = &e->core[core];
+    size_t first = from, end = e->branches->blocks;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        const struct vs_branch_totals *t = &ends[middle * e->cores];
+        if (t->instructions - c->instructions_before >= e->icnt_full ||
+            t->branches - c->branches_before >= e->bcnt_most)
+            end = middle;
+        else
+            first = middle + 1;
+    }
+    return first;
+}
+
+/* Looks again where counters may be full that may have been before a block. Returns the first
+ * block where one may be. */
+static size_t next_due(struct vs_mispredict_encoder *e, size_t block)
+{
+    size_t due = SIZE_MAX;
+    for (unsigned i = 0; i < e->cores; i++) {
+        struct encoder_core *c = &e->core[i];
+        if (c->due < block)
+            c->due = find_due(e, i, block);
+        due = c->due < due ? c->due : due;
+    }
+    return due;
+}
+
+/* Takes 64 steps: all of them, or those that are predicted wrongly or told in any case. */
+static void take_word(struct vs_mispredict_encoder *e, size_t word, bool all)
+{
+    size_t left = e->branches->count - 64 * word;
+    uint64_t wrong = e->branches->told[word];
+    for (unsigned i = 0; i < e->structures; i++)
+        wrong |= e->predicted[i]->wrong[word];
+    uint64_t taken = !all ? wrong : left < 64 ? (UINT64_C(1) << left) - 1 : ~UINT64_C(0);
+    for (; taken; taken &= taken - 1) {
+        unsigned bit = (unsigned)__builtin_ctzll(taken);
+        take_numbered(e, 64 * word + bit, wrong >> bit & 1);
+    }
+}
+
+/* Where a counter may be full, all steps of the block are taken; so they are if cores share
+ * predictors, since any step may be of another core than the one before. */
+static void take_blocks(struct vs_mispredict_encoder *e)
+{
+    const struct vs_branches *b = e->branches;
+    size_t due = 0;
+    for (unsigned i = 0; i < e->cores; i++)
+        e->core[i].due = find_due(e, i, 0);
+    for (size_t block = 0; block < b->blocks; block++) {
+        size_t end = (block + 1) * b->block < b->count ? (block + 1) * b->block : b->count;
+        if (due <= block)
+            due = e->config.shared ? block : next_due(e, block);
+        for (size_t word = block * b->block / 64; 64 * word < end; word++)
+            take_word(e, word, due == block);
+    }
+}
+
+static int consume_shared(struct vs_mispredict_encoder *e, const struct vs_slice *slice)
+{
+    int err = vs_part_take(&e->branches->part, slice);
+    for (unsigned i = 0; i < e->structures && !err; i++)
+        err = vs_part_take(&e->predicted[i]->part, slice);
+    if (!err)
+        take_blocks(e);
+    return err;
+}
+
+/* ---- encoder, either way --------------------------------------------------------------------- */
+
 int vs_mispredict_consume(void *encoder, const struct vs_slice *slice)
 {
     struct vs_mispredict_encoder *e = encoder;
+    if (e->branches)
+        return consume_shared(e, slice);
     if (unlikely(e->config.direct))
         return consume_direct(e, slice);
     return e->config.is_tagged ? consume(e, slice, true) : consume(e, slice, false);
@@ -427,7 +552,15 @@ int vs_mispredict_consume(void *encoder, const struct vs_slice *slice)
 
 void vs_mispredict_counts(const void *encoder, void *counts)
 {
-    *(struct vs_flow_counts *)counts = ((const struct vs_mispredict_encoder *)encoder)->counts;
+    const struct vs_mispredict_encoder *e = encoder;
+    struct vs_flow_counts *c = counts;
+    *c = e->counts;
+    if (!e->branches)
+        return;
+    c->instructions = e->branches->instructions;
+    c->conditional = e->branches->conditional;
+    c->returns = e->branches->returns;
+    c->indirect = e->branches->indirect;
 }
 
 /* ---- decoder --------------------------------------------------------------------------------- */

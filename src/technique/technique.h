@@ -8,6 +8,9 @@
  *   stretches   the code between steps, for encoders that report more than steps have
  *   interrupted repeated instructions that a core left
  *   predictors  outcome and target predictors as one set
+ *   parts       what encoders of one run share
+ *   branches    a slice as those see it that report little of it
+ *   predicted   which steps of a slice are predicted wrongly
  *   tagged      the same with tagged tables
  *   mispredict  the machines that report mispredictions only
  *   mcfta       outcomes and targets, arithmetic-coded
@@ -65,6 +68,9 @@ struct vs_address_decoder_ops;
 /* technique/writers.h */
 struct vs_code_pages;
 
+/* technique/parts.h */
+struct vs_parts;
+
 /* technique/packets.h */
 struct vs_packets_plan;
 
@@ -99,6 +105,7 @@ struct vs_technique_context {
     const struct vs_prior *prior;           /* NULL: there is none, even if the encoder needs one */
     const struct vs_address_code *code;     /* NULL: there is none, or its ISA is not known */
     const struct vs_code_pages *code_pages; /* NULL: the program does not write code */
+    struct vs_parts *parts; /* NULL, or shared with other encoders of the run's same slices */
 };
 
 /* A stretch of the run. Steps and events cover the same stretch, each in global order, and are set

@@ -41,6 +41,26 @@ jq -r 'select(.kind == "run") | .rebuild' table.json | while read -r line; do
 done | jq -r '[.run, .technique, .config, .bits, .instructions, .cycles, .messages, .storage_bits, .gates] | map(. // "-") | join(" ")' | sed '/^- /d' >again
 numbers table.json | diff - again >"$out" || fail "other figures than bandwidth's"
 
+# Encoders in a sweep share parts of their work; those of bandwidth do not.
+begin measures_each_point_of_a_grid_as_bandwidth_does
+templates=("mcfTR_e:gshare=64..512*2,ras=0|4|8,ibtb=0|16,hash=*,pir=*" "mcfTR_e:gshare=64,predictors=*,bcnt_bits=4|16,icnt_bits=5|16"
+    "mcfTR_e:gshare=256,direct=*" "tTMBP:gshare=64|512,ibtb=16,ibtb_target=0|8" "mcfTG:2K,tables=4|6")
+for file in a.vest b.vest; do
+    args=()
+    for template in "${templates[@]}"; do
+        args+=(-t "$template")
+    done
+    run "$VESTIGE" sweep --csv --store grid --set sums=no "${args[@]}" $file \
+        --set "columns=spec technique bits messages conditional_reported returns_reported indirect_reported"
+    expect_status 0
+    sed '1d; s/^"[^"]*",//' "$out" >swept
+    sed 1d "$out" | cut -d '"' -f 2 >specs
+    expect_equal "$(wc -l <specs)" 113 points
+    sed 's/^/-t /' specs | xargs -n 120 "$VESTIGE" bandwidth --json $file |
+        jq -r '[.technique, .bits, .messages, (.branches | .conditional, .returns, .indirect).reported] | @csv' >alone
+    diff swept alone >other || fail "other figures than bandwidth's: $(head -n 4 other)"
+done
+
 begin adds_up_groups_of_runs
 run jq -es '
     (map(select(.kind == "run")) | group_by([.technique, .config]) | map({key: (.[0] | [.technique, .config] | tostring), value: .}) | from_entries) as $runs |

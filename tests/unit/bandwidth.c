@@ -98,6 +98,86 @@ TEST(hands_over_the_bits_that_it_counts)
     fixture_fini(&r);
 }
 
+/* Specs of techniques whose encoders have parts in common. Narrow counters are often full. */
+static const char *const alike[] = {"mcfTR_e",
+                                    "mcfTR_e:gshare=64",
+                                    "mcfTR_e:gshare=64,hash=folded",
+                                    "mcfTR_e:gshare=64,ras=0,ibtb=0",
+                                    "mcfTR_e:gshare=64,ras=3,pir=all",
+                                    "mcfTR_e:gshare=64,ibtb=4,pir_bits=13,pir_pc_bits=8",
+                                    "mcfTR_e:ibtb=4,ibtb_tags=untagged-oracle",
+                                    "mcfTR_e:bcnt_bits=4,icnt_bits=4",
+                                    "mcfTR_e:bcnt_bits=4,icnt_bits=12",
+                                    "mcfTR_e:bcnt_bits=7,icnt_bits=8",
+                                    "mcfTR_e:bcnt_bits=64,icnt_bits=10",
+                                    "mcfTR_e:bcnt_bits=64,icnt_bits=64",
+                                    "mcfTR_e:predictors=shared",
+                                    "mcfTR_e:predictors=shared,gshare=64,bcnt_bits=5,icnt_bits=7",
+                                    "mcfTR_e:direct=learned",
+                                    "mcfTR_e:direct=reported,icnt_bits=7",
+                                    "mcfTR_b:gshare=64",
+                                    "tTMBP",
+                                    "tTMBP:ibtb=8,ibtb_target=8,icnt_bits=9",
+                                    "sTMBP:predictors=shared,pir=all",
+                                    "mcfTG:2K",
+                                    "mcfTG:2K,bcnt_bits=6,icnt_bits=9",
+                                    "mcfTG:2K,predictors=shared"};
+
+enum { ALIKE = sizeof(alike) / sizeof(alike[0]) };
+
+static void encode_alike(struct vs_bandwidth *b, struct vs_reader *reader, bool alone,
+                         struct vs_buf *bits)
+{
+    const struct vs_bandwidth_options o = {.alone = alone, .window = 1000};
+    CHECK_EQ(vs_bandwidth_init(b, reader, &o, NULL), 0);
+    for (unsigned i = 0; i < ALIKE; i++)
+        CHECK_EQ(add(b, alike[i], bits ? vs_port_to_buf : NULL, bits ? &bits[i] : NULL), i);
+    CHECK_EQ(vs_bandwidth_run(b, reader, NULL, NULL), 0);
+}
+
+/* Without threads, encoders share parts: the bits are those of each by itself. */
+static void check_alike(const struct gen_options *o)
+{
+    struct fixture r;
+    struct vs_bandwidth each, sharing, counting;
+    struct vs_buf a[ALIKE] = {{0}}, b[ALIKE] = {{0}};
+    fixture_init(&r, o);
+    encode_alike(&each, r.reader, false, a);
+    encode_alike(&sharing, r.reader, true, b);
+    encode_alike(&counting, r.reader, true, NULL);
+    for (unsigned i = 0; i < ALIKE; i++) {
+        const struct vs_bandwidth_row *x = &each.rows[i], *y = &sharing.rows[i],
+                                      *z = &counting.rows[i];
+        if (x->bits != y->bits || a[i].len != b[i].len || memcmp(a[i].data, b[i].data, a[i].len))
+            unittest_fail(__FILE__, __LINE__, "%s: other bits", alike[i]);
+        CHECK_EQ(x->bits, z->bits);
+        CHECK_MEM(&x->counts, &z->counts, sizeof(x->counts));
+        CHECK_MEM(&x->encoded, &y->encoded, sizeof(x->encoded));
+        CHECK_MEM(&x->encoded, &z->encoded, sizeof(x->encoded));
+        CHECK_EQ(x->windows.count, z->windows.count);
+        CHECK_MEM(x->windows.bits, z->windows.bits,
+                  x->windows.count * x->windows.cores * sizeof(*x->windows.bits));
+        vs_buf_fini(&a[i]);
+        vs_buf_fini(&b[i]);
+    }
+    vs_bandwidth_fini(&each);
+    vs_bandwidth_fini(&sharing);
+    vs_bandwidth_fini(&counting);
+    fixture_fini(&r);
+}
+
+TEST(shares_what_encoders_have_in_common)
+{
+    struct gen_options o = options;
+    check_alike(&o);
+    o.threads = 1;
+    o.timed = false;
+    check_alike(&o);
+    o.threads = 70; /* blocks of more than a word */
+    o.timed = true;
+    check_alike(&o);
+}
+
 static int fail_later(void *context, unsigned stream, const uint8_t *bytes, uint64_t nbits)
 {
     unsigned *calls = context;
