@@ -16,19 +16,18 @@
 
 #include "Vtop.h"
 #include "rtl/accesses.h"
+#include "rtl/module.h"
 
 namespace
 {
-
-constexpr unsigned LONG = 1000000; // clocks in which something must go on
 
 class Bench
 {
   public:
     Bench(const std::string &spec, rtl_accesses *source, const char *name, uint64_t seed)
-        : spec(spec), source(source), name(name), random(seed * 2 + 1)
+        : spec(spec), source(source), name(name), random{seed * 2 + 1}, module(name, spec),
+          top(module.top)
     {
-        top.eval();
         cores = top.cores;
         timed = top.time_bits != 0;
     }
@@ -44,52 +43,26 @@ class Bench
     const std::string &spec;
     rtl_accesses *source;
     const char *name;
-    uint64_t random;
-    Vtop top;
+    Random random;
+    Pace pace;
+    Module<Vtop> module;
+    Vtop &top;
     rtl_model *model = nullptr;
     unsigned cores;
     bool timed;
 
     rtl_access ahead{};
     bool have_ahead = false;
-    uint64_t steps = 0, waits = 0, clocks = 0, last_taken = 0;
-    std::vector<uint8_t> sent;
-    uint64_t bits = 0, compared = 0;
-    unsigned pace = 0; // of the port's receiver, in 256
+    uint64_t steps = 0, waits = 0, last_taken = 0;
 
-    uint32_t next_random()
+    void clock()
     {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        return static_cast<uint32_t>(random >> 32);
+        module.clock(pace.takes(random));
     }
-    void clock();
     bool feed();
     void present(const rtl_access &a);
     void put_on_bus(const rtl_access &a, bool own);
-    bool compare(bool all);
-    int hangs();
 };
-
-void Bench::clock()
-{
-    if (next_random() % 4096 == 0)
-        pace = next_random() % 4 == 0 ? next_random() % 64 : 256;
-    top.word_ready = next_random() % 256 < pace;
-    top.eval();
-    if (top.word_valid && top.word_ready)
-        for (unsigned i = 0; i < top.tail; i++, bits++) {
-            if (bits % 8 == 0)
-                sent.push_back(0);
-            sent.back() |= static_cast<uint8_t>((top.word >> i & 1) << bits % 8);
-        }
-    top.clk = 1;
-    top.eval();
-    top.clk = 0;
-    top.eval();
-    clocks++;
-}
 
 void Bench::put_on_bus(const rtl_access &a, bool own)
 {
@@ -171,45 +144,9 @@ bool Bench::feed()
         steps++;
     }
     if (!have_ahead)
-        last_taken = clocks;
+        last_taken = module.clocks;
     clock();
     return !over;
-}
-
-bool Bench::compare(bool all)
-{
-    const uint8_t *data;
-    uint64_t theirs = rtl_model_bits(model, &data);
-    uint64_t both = bits < theirs ? bits : theirs;
-    char where[256];
-    while (compared < both) {
-        if (compared % 8 == 0 && both - compared >= 8 && sent[compared / 8] == data[compared / 8]) {
-            compared += 8;
-            continue;
-        }
-        unsigned ours = sent[compared / 8] >> compared % 8 & 1;
-        unsigned wanted = data[compared / 8] >> compared % 8 & 1;
-        if (ours != wanted) {
-            rtl_model_where(model, compared, where, sizeof(where));
-            printf("%s: %s: bit %" PRIu64 " is %u and should be %u: %s\n", name, spec.c_str(),
-                   compared, ours, wanted, where);
-            return false;
-        }
-        compared++;
-    }
-    if (all && bits != theirs) {
-        printf("%s: %s: %" PRIu64 " bits were sent instead of %" PRIu64 "\n", name, spec.c_str(),
-               bits, theirs);
-        return false;
-    }
-    return true;
-}
-
-int Bench::hangs()
-{
-    if (compare(false))
-        printf("%s: %s: the module never comes to an end\n", name, spec.c_str());
-    return 1;
 }
 
 int Bench::run()
@@ -221,34 +158,21 @@ int Bench::run()
         return 2;
     }
     model = rtl_accesses_model(source, timed);
-    top.reset = 1;
-    clock();
-    clock();
-    top.reset = 0;
-    clock();
-    while (!top.ready)
-        clock();
+    module.start();
     while (feed()) {
-        if (clocks % 8192 == 0 && !compare(false))
+        if (module.clocks % 8192 == 0 && !module.same(model))
             return 1;
-        if (clocks - last_taken > LONG)
-            return hangs();
+        if (module.clocks - last_taken > module.LONG)
+            return !module.hangs(model);
     }
     top.step = 0;
     top.bus = 0;
-    for (unsigned waited = 0; !top.idle || waited < 8; waited++) {
-        top.flush = waited >= 4;
-        clock();
-        if (waited > LONG)
-            return hangs();
-    }
-    rtl_model_finish(model);
-    if (!compare(true))
+    if (!module.finish(model, random, pace))
         return 1;
-    printf("%s: %s: %u cores, %s: equal: %" PRIu64 " bits, %" PRIu64 " messages, %" PRIu64
-           " steps, %" PRIu64 " loads and stores, waited %" PRIu64 " of %" PRIu64 " clocks\n",
-           name, spec.c_str(), cores, timed ? "timed" : "untimed", bits, rtl_model_messages(model),
-           steps, rtl_accesses_loads(source), waits, clocks);
+    module.tell(model, cores, timed);
+    printf(", %" PRIu64 " steps, %" PRIu64 " loads and stores, waited %" PRIu64 " of %" PRIu64
+           " clocks\n",
+           steps, rtl_accesses_loads(source), waits, module.clocks);
     return 0;
 }
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "Vtop.h"
-#include "rtl/golden.h"
+#include "rtl/module.h"
 
 namespace
 {
@@ -32,17 +32,6 @@ struct Options {
     bool lossy = false;
     unsigned paced = 0;
     std::vector<const char *> runs;
-};
-
-struct Random {
-    uint64_t state;
-    uint32_t next()
-    {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        return static_cast<uint32_t>(state >> 32);
-    }
 };
 
 // What one core is to be told next, block by block.
@@ -58,9 +47,9 @@ class Bench
 {
   public:
     Bench(const Options &o, rtl_source *source, const char *name)
-        : options(o), source(source), name(name), random{o.seed * 2 + 1}
+        : options(o), source(source), name(name), random{o.seed * 2 + 1}, module(name, o.spec),
+          top(module.top)
     {
-        top.eval();
         cores = top.cores;
         timed = top.time_bits != 0;
         most = (1u << top.block) - 1;
@@ -78,7 +67,9 @@ class Bench
     rtl_source *source;
     const char *name;
     Random random;
-    Vtop top;
+    Pace pace;
+    Module<Vtop> module;
+    Vtop &top;
     rtl_model *model;
     unsigned cores, most;
     bool timed;
@@ -86,10 +77,7 @@ class Bench
     Lane lanes[MOST_CORES];
     rtl_step ahead{};
     bool have_ahead = false;
-    uint64_t steps = 0, lost = 0, gaps = 0, clocks = 0;
-    std::vector<uint8_t> sent;
-    uint64_t bits = 0, compared = 0;
-    unsigned pace = 0;                      // of the port's receiver, in 256
+    uint64_t steps = 0, lost = 0, gaps = 0;
     uint64_t now = 0, late = 0, waited = 0; // if paced
     uint64_t backlog = 0, burst = 0, drained = 0, counted = 0;
 
@@ -99,8 +87,6 @@ class Bench
     void advance();
     void present(unsigned core);
     void account(unsigned core, bool room, bool lost_before);
-    bool compare(bool all);
-    void take(uint32_t word, unsigned count);
 };
 
 bool Bench::fits() const
@@ -114,30 +100,9 @@ bool Bench::fits() const
     return ti == ours && needs <= cores;
 }
 
-void Bench::take(uint32_t word, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++, bits++) {
-        if (bits % 8 == 0)
-            sent.push_back(0);
-        sent.back() |= static_cast<uint8_t>((word >> i & 1) << bits % 8);
-    }
-}
-
 void Bench::clock()
 {
-    if (options.paced)
-        pace = clocks % options.paced ? 0 : 256;
-    else if (random.next() % 4096 == 0)
-        pace = random.next() % 4 == 0 ? random.next() % 64 : 256;
-    top.word_ready = random.next() % 256 < pace;
-    top.eval();
-    if (top.word_valid && top.word_ready)
-        take(top.word, top.tail);
-    top.clk = 1;
-    top.eval();
-    top.clk = 0;
-    top.eval();
-    clocks++;
+    module.clock(options.paced ? module.clocks % options.paced == 0 : pace.takes(random));
 }
 
 void set_wide(VlWide<8> &port, unsigned i, uint64_t v)
@@ -282,35 +247,6 @@ bool Bench::feed()
     return !idle;
 }
 
-bool Bench::compare(bool all)
-{
-    const uint8_t *data;
-    uint64_t theirs = rtl_model_bits(model, &data);
-    uint64_t both = bits < theirs ? bits : theirs;
-    char where[256];
-    while (compared < both) {
-        if (compared % 8 == 0 && both - compared >= 8 && sent[compared / 8] == data[compared / 8]) {
-            compared += 8;
-            continue;
-        }
-        unsigned ours = sent[compared / 8] >> compared % 8 & 1;
-        unsigned wanted = data[compared / 8] >> compared % 8 & 1;
-        if (ours != wanted) {
-            rtl_model_where(model, compared, where, sizeof(where));
-            printf("%s: %s: bit %" PRIu64 " is %u and should be %u: %s\n", name,
-                   options.spec.c_str(), compared, ours, wanted, where);
-            return false;
-        }
-        compared++;
-    }
-    if (all && bits != theirs) {
-        printf("%s: %s: %" PRIu64 " bits were sent instead of %" PRIu64 "\n", name,
-               options.spec.c_str(), bits, theirs);
-        return false;
-    }
-    return true;
-}
-
 int Bench::run()
 {
     if (!fits() || (timed && !rtl_source_timed(source))) {
@@ -319,34 +255,15 @@ int Bench::run()
                 cores, timed ? "timed" : "untimed");
         return 2;
     }
-    top.reset = 1;
-    top.flush = 0;
-    top.step = 0;
-    clock();
-    clock();
-    top.reset = 0;
-    clock();
-    while (!top.ready)
-        clock();
+    module.start();
     while (feed())
-        if (clocks % 8192 == 0 && !compare(false))
+        if (module.clocks % 8192 == 0 && !module.same(model))
             return 1;
     top.step = 0;
-    for (unsigned waited = 0; !top.idle || waited < 8; waited++) {
-        top.flush = waited >= 4;
-        clock();
-        if (waited > 10000000) {
-            printf("%s: %s: the module never comes to an end\n", name, options.spec.c_str());
-            return 1;
-        }
-    }
-    rtl_model_finish(model);
-    if (!compare(true))
+    if (!module.finish(model, random, pace))
         return 1;
-    printf("%s: %s: %u cores, %s: equal: %" PRIu64 " bits, %" PRIu64 " messages, %" PRIu64
-           " steps, %" PRIu64 " instructions",
-           name, options.spec.c_str(), cores, timed ? "timed" : "untimed", bits,
-           rtl_model_messages(model), steps, rtl_source_instructions(source));
+    module.tell(model, cores, timed);
+    printf(", %" PRIu64 " steps, %" PRIu64 " instructions", steps, rtl_source_instructions(source));
     if (options.lossy)
         printf(", %" PRIu64 " steps lost in %" PRIu64 " gaps", lost, gaps);
     if (options.paced)

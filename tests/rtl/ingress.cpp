@@ -7,10 +7,9 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
-#include <vector>
 
 #include "Vtop.h"
-#include "rtl/golden.h"
+#include "rtl/module.h"
 
 namespace
 {
@@ -18,55 +17,37 @@ namespace
 class Bench
 {
   public:
-    Bench(const char *spec, const char *name) : spec(spec), name(name)
+    Bench(const char *spec, const char *name)
+        : spec(spec), name(name), module(name, spec), top(module.top)
     {
     }
     int run();
 
   private:
     const char *spec, *name;
-    Vtop top;
-    std::vector<uint8_t> sent;
-    uint64_t bits = 0, state = 88172645463325252, compared = 0, blocks = 0, empty = 0, types = 0;
+    Random random{88172645463325252};
+    Pace pace;
+    Module<Vtop> module;
+    Vtop &top;
+    uint64_t blocks = 0, empty = 0, types = 0;
 
-    uint32_t random()
+    void clock()
     {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        return static_cast<uint32_t>(state >> 32);
+        module.clock(pace.takes(random));
     }
-    void clock();
     void wait();
     void tell(const rtl_block &b, uint64_t now);
     void end(uint64_t after, uint64_t now);
-    bool same(rtl_model *model, bool all);
 };
-
-void Bench::clock()
-{
-    top.word_ready = random() % 4 != 0;
-    top.eval();
-    if (top.word_valid && top.word_ready)
-        for (unsigned i = 0; i < top.tail; i++, bits++) {
-            if (bits % 8 == 0)
-                sent.push_back(0);
-            sent.back() |= static_cast<uint8_t>((top.word >> i & 1) << bits % 8);
-        }
-    top.clk = 1;
-    top.eval();
-    top.clk = 0;
-    top.eval();
-}
 
 // Until there is room, and perhaps longer.
 void Bench::wait()
 {
     top.valid = top.halt = 0;
     // where a clock without a block makes a difference, that is what it finds
-    top.iaddr = random();
-    top.itype = random() & 15;
-    if (random() % 8 == 0)
+    top.iaddr = random.next();
+    top.itype = random.next() & 15;
+    if (random.next() % 8 == 0)
         clock();
     while (!top.room)
         clock();
@@ -100,27 +81,9 @@ void Bench::end(uint64_t after, uint64_t now)
     clock();
 }
 
-bool Bench::same(rtl_model *model, bool all)
-{
-    const uint8_t *data;
-    uint64_t wanted = rtl_model_bits(model, &data);
-    char where[256];
-    for (; compared < bits && compared < wanted; compared++)
-        if ((sent[compared / 8] ^ data[compared / 8]) >> compared % 8 & 1) {
-            rtl_model_where(model, compared, where, sizeof(where));
-            printf("%s: %s: bit %" PRIu64 " differs: %s\n", name, spec, compared, where);
-            return false;
-        }
-    if (all && bits != wanted)
-        printf("%s: %s: %" PRIu64 " bits were sent instead of %" PRIu64 "\n", name, spec, bits,
-               wanted);
-    return !all || bits == wanted;
-}
-
 int Bench::run()
 {
     rtl_source *source = rtl_source_run(name, true);
-    top.eval();
     bool timed = top.time_bits != 0;
     if (rtl_source_cores(source) != 1 || (timed && !rtl_source_timed(source))) {
         fprintf(stderr, "ingress: %s: the module is built for one core, %s\n", name,
@@ -128,13 +91,7 @@ int Bench::run()
         return 2;
     }
     rtl_model *model = rtl_model_open(spec, 1, timed, source);
-    top.reset = 1;
-    clock();
-    clock();
-    top.reset = 0;
-    clock();
-    while (!top.ready)
-        clock();
+    module.start();
     rtl_step step, start{};
     bool starts = false, alive = false, equal = true;
     uint64_t after;
@@ -168,19 +125,14 @@ int Bench::run()
             end(after, step.time);
             alive = false;
         }
-        equal = same(model, false);
+        equal = module.same(model);
     }
-    for (unsigned i = 0; equal && (i < 8 || !top.idle); i++) {
-        top.flush = i >= 4;
-        clock();
-    }
-    rtl_model_finish(model);
-    equal = equal && same(model, true);
-    if (equal)
-        printf("%s: %s: %s: equal: %" PRIu64 " bits, %" PRIu64 " messages, %" PRIu64
-               " blocks, %" PRIu64 " of them empty, types %04" PRIx64 "\n",
-               name, spec, timed ? "timed" : "untimed", bits, rtl_model_messages(model), blocks,
+    equal = equal && module.finish(model, random, pace);
+    if (equal) {
+        module.tell(model, 1, timed);
+        printf(", %" PRIu64 " blocks, %" PRIu64 " of them empty, types %04" PRIx64 "\n", blocks,
                empty, types);
+    }
     rtl_model_close(model);
     rtl_source_close(source);
     return !equal;
