@@ -28,7 +28,6 @@ module vs_first_access #(
     input  logic                    hit_2,
     output logic                    known_2    // all that this part of a load touches was flagged
 );
-    localparam SET   = $clog2(SETS);
     localparam FLAGS = LINE / GRANULE;
     localparam LOW   = $clog2(GRANULE);
     localparam SPAN  = $clog2(LINE) + 2;  // bits of an offset in two lines
@@ -46,25 +45,18 @@ module vs_first_access #(
 
     // ---- their flags ----------------------------------------------------------------------------
 
-    logic                  access_2, forward;
-    logic [SET-1:0]        row_2;
+    logic                  access_2;
     logic [FLAGS-1:0]      touched_2, flags;
-    logic [WAYS*FLAGS-1:0] stored, forwarded, entry, next;
+    logic [WAYS*FLAGS-1:0] entry, next;
 
-    vs_ram #(.WIDTH(WAYS * FLAGS), .DEPTH(SETS)) sets (
-        .clk(clk), .write(sweep || access_2), .write_at(sweep ? sweep_at : row_2),
-        .in(sweep ? '0 : next), .read(access), .read_at(row), .out(stored)
+    vs_table #(.WIDTH(WAYS * FLAGS), .DEPTH(SETS)) sets (
+        .clk(clk), .sweep(sweep), .sweep_at(sweep_at), .read(access), .at(row), .out(entry),
+        .write(access_2), .in(next)
     );
     always_ff @(posedge clk) begin
         access_2 <= access && !reset;
-        if (access) begin
-            row_2     <= row;
-            touched_2 <= second ? both[FLAGS+:FLAGS] : both[FLAGS-1:0];
-            forward   <= access_2 && row == row_2;
-            forwarded <= next;
-        end
+        if (access) touched_2 <= second ? both[FLAGS+:FLAGS] : both[FLAGS-1:0];
     end
-    assign entry = forward ? forwarded : stored;
 
     integer w;
     always_comb begin

@@ -18,25 +18,17 @@ module vs_gshare #(
 );
     localparam BITS = $clog2(ENTRIES);
 
-    logic [BITS-1:0] history, index, index_2;
-    logic            update_2, taken_2, forward;
-    logic [1:0]      stored, forwarded, counter, next;
+    logic [BITS-1:0] history;
+    logic            update_2, taken_2;
+    logic [1:0]      counter, next;
 
     wire [BITS-1:0] fold = FOLDED != 0 ? BITS'(pc) ^ BITS'(pc >> (4 + BITS)) : '0;
-    assign index = history ^ BITS'(pc >> 4) ^ fold;
 
-    vs_ram #(.WIDTH(2), .DEPTH(ENTRIES)) table_of_counters (
-        .clk(clk),
-        .write(sweep || update_2),
-        .write_at(sweep ? sweep_at : index_2),
-        .in(sweep ? 2'd1 : next),
-        .read(update),
-        .read_at(index),
-        .out(stored)
+    vs_table #(.WIDTH(2), .DEPTH(ENTRIES), .FIRST(1)) counters (
+        .clk(clk), .sweep(sweep), .sweep_at(sweep_at), .read(update),
+        .at(history ^ BITS'(pc >> 4) ^ fold), .out(counter), .write(update_2), .in(next)
     );
 
-    // the branch before may be about to write the counter that this one reads
-    assign counter   = forward ? forwarded : stored;
     assign predicted = counter[1];
     always_comb begin
         next = counter;
@@ -49,11 +41,8 @@ module vs_gshare #(
         if (reset) begin
             history <= '0;
         end else if (update) begin
-            history   <= BITS'({history, taken});
-            index_2   <= index;
-            taken_2   <= taken;
-            forward   <= update_2 && index == index_2;
-            forwarded <= next;
+            history <= BITS'({history, taken});
+            taken_2 <= taken;
         end
     end
 endmodule

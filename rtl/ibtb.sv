@@ -25,29 +25,18 @@ module vs_ibtb #(
     localparam WAY   = 1 + 8 + ADDRESS;  // valid, tag, target
 
     logic [PIR_BITS-1:0] path;
-    logic [BITS-1:0]     index, index_2;
     logic [7:0]          tag_2;
-    logic                update_2, forward;
-    logic [2*WAY:0]      stored, forwarded, set, next;
+    logic                update_2;
+    logic [2*WAY:0]      set, next;
 
     wire [PIR_BITS-1:0] path_next =
         {path[PIR_BITS-3:0], 2'b0} ^ PIR_BITS'(PIR_PC_BITS'(pc >> 4));
     wire outcome = update || taken;
 
-    assign index = BITS'(path >> 8) ^ BITS'(pc >> 4);
-
-    vs_ram #(.WIDTH(2 * WAY + 1), .DEPTH(SETS)) sets (
-        .clk(clk),
-        .write(sweep || update_2),
-        .write_at(sweep ? sweep_at : index_2),
-        .in(sweep ? '0 : next),
-        .read(update),
-        .read_at(index),
-        .out(stored)
+    vs_table #(.WIDTH(2 * WAY + 1), .DEPTH(SETS)) sets (
+        .clk(clk), .sweep(sweep), .sweep_at(sweep_at), .read(update),
+        .at(BITS'(path >> 8) ^ BITS'(pc >> 4)), .out(set), .write(update_2), .in(next)
     );
-
-    // the jump before may be about to write the set that this one reads
-    assign set = forward ? forwarded : stored;
 
     wire [WAY-1:0] way_0 = set[WAY-1:0];
     wire [WAY-1:0] way_1 = set[2*WAY-1:WAY];
@@ -66,12 +55,7 @@ module vs_ibtb #(
         end else begin
             if (update || (PIR_ALL != 0 && conditional))
                 path <= {path_next[PIR_BITS-1:1], path_next[0] | outcome};
-            if (update) begin
-                index_2   <= index;
-                tag_2     <= 8'(path) ^ 8'(pc >> 10);
-                forward   <= update_2 && index == index_2;
-                forwarded <= next;
-            end
+            if (update) tag_2 <= 8'(path) ^ 8'(pc >> 10);
         end
     end
 endmodule

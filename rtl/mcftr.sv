@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// mcfTR_b and mcfTR_e, whose chunks are parameters, for CORES cores with predictors of their own
-// and one port. docs/hardware.md describes parameters and ports. What belongs to core i is the i-th
-// element of a port, from the lowest bits on.
+// mcfTR_b and mcfTR_e, whose chunks are parameters, and mcfTG, for CORES cores with predictors of
+// their own and one port. docs/hardware.md describes parameters and ports. What belongs to core i is
+// the i-th element of a port, from the lowest bits on.
 module vs_mcftr #(
     parameter CORES       = 1,
     parameter GSHARE      = 4096,
@@ -11,6 +11,17 @@ module vs_mcftr #(
     parameter PIR_ALL     = 0,
     parameter PIR_BITS    = 16,
     parameter PIR_PC_BITS = 13,
+    parameter TAGGED      = 0,   // TAGE and its like instead of gshare and buffer
+    parameter BASE        = 512,
+    parameter TABLES      = 6,
+    parameter ENTRIES     = 128,
+    parameter TAG         = 8,
+    parameter [16*TABLES-1:0] LENGTHS = {16'd120, 16'd57, 16'd27, 16'd13, 16'd6, 16'd3},
+    parameter LOOPS       = 16,
+    parameter ITTAGE      = 16,
+    parameter ITTAGE_TABLES = 3,
+    parameter ITTAGE_TAG  = 8,
+    parameter TARGET_BITS = 20,
     parameter BCNT        = 16,
     parameter ICNT        = 16,
     parameter ADDRESS     = 64,
@@ -81,20 +92,24 @@ module vs_mcftr #(
         for (i = 0; i < CORES; i = i + 1) begin : core
             logic [RECORD-1:0] record;
             logic [LEVEL-1:0]  level;
-            logic              coming;
+            logic              coming, rests;
 
-            assign room[i] = level + LEVEL'(coming) <= LEVEL'(RECORDS - 2);
+            assign room[i] = level + LEVEL'(coming) <= LEVEL'(RECORDS - 2) && !rests;
             vs_mcftr_core #(
                 .GSHARE(GSHARE), .FOLDED(FOLDED), .RAS(RAS), .IBTB(IBTB), .PIR_ALL(PIR_ALL),
-                .PIR_BITS(PIR_BITS), .PIR_PC_BITS(PIR_PC_BITS), .BCNT(BCNT), .ICNT(ICNT),
-                .ADDRESS(ADDRESS), .TIME(TIME), .BLOCK(BLOCK)
+                .PIR_BITS(PIR_BITS), .PIR_PC_BITS(PIR_PC_BITS), .TAGGED(TAGGED), .BASE(BASE),
+                .TABLES(TABLES), .ENTRIES(ENTRIES), .TAG(TAG), .LENGTHS(LENGTHS), .LOOPS(LOOPS),
+                .ITTAGE(ITTAGE), .ITTAGE_TABLES(ITTAGE_TABLES), .ITTAGE_TAG(ITTAGE_TAG),
+                .TARGET_BITS(TARGET_BITS), .BCNT(BCNT), .ICNT(ICNT), .ADDRESS(ADDRESS), .TIME(TIME),
+                .BLOCK(BLOCK)
             ) mcftr_core (
-                .clk(clk), .reset(reset), .ready(core_ready[i]),
+                .clk(clk), .reset(reset), .ready(core_ready[i]), .rests(rests),
                 .step(step[i]), .kind(kind[3*i+:3]), .icount(icount[BLOCK*i+:BLOCK]),
                 .pc(pc[ADDRESS*i+:ADDRESS]), .target(target[ADDRESS*i+:ADDRESS]),
                 .size(size[4*i+:4]), .taken(taken[i]), .returns(returns[i]), .calls(calls[i]),
                 .cycle(cycle[T*i+:T]), .room(room[i]),
-                .ample(level + LEVEL'(coming) <= LEVEL'((RECORDS - 2) / 2)), .coming(coming),
+                .ample(level + LEVEL'(coming) <= LEVEL'((RECORDS - 2) / 2) && !rests),
+                .coming(coming),
                 .push(push[i]), .record(record), .lost(lost[i])
             );
             vs_fifo #(.WIDTH(RECORD), .DEPTH(RECORDS)) records (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One core's part of mcfTR: predictors and counters. It takes a step in every clock and makes a
-// record of what is to be reported, two clocks later.
+// One core's part of mcfTR and mcfTG: predictors and counters. It takes a step in every clock and
+// makes a record of what is to be reported, two clocks later.
 //
 // A step is one of src/technique/step.h, or only counts instructions: so a block of instructions
 // without a branch is told. In one block there are fewer instructions than iCnt can count.
@@ -17,6 +17,17 @@ module vs_mcftr_core #(
     parameter PIR_ALL     = 0,
     parameter PIR_BITS    = 16,
     parameter PIR_PC_BITS = 13,
+    parameter TAGGED      = 0,   // TAGE and its like instead of gshare and buffer
+    parameter BASE        = 512,
+    parameter TABLES      = 6,
+    parameter ENTRIES     = 128,
+    parameter TAG         = 8,
+    parameter [16*TABLES-1:0] LENGTHS = {16'd120, 16'd57, 16'd27, 16'd13, 16'd6, 16'd3},
+    parameter LOOPS       = 16,
+    parameter ITTAGE      = 16,
+    parameter ITTAGE_TABLES = 3,
+    parameter ITTAGE_TAG  = 8,
+    parameter TARGET_BITS = 20,
     parameter BCNT        = 16,
     parameter ICNT        = 16,
     parameter ADDRESS     = 64,
@@ -28,6 +39,7 @@ module vs_mcftr_core #(
     input  logic               clk,
     input  logic               reset,
     output logic               ready,  // false after reset, until the tables are empty
+    output logic               rests,  // the predictors take no branch
 
     input  logic               step,
     input  logic [2:0]         kind,
@@ -54,25 +66,6 @@ module vs_mcftr_core #(
     // what a record reports
     localparam BRANCH = 3'd0, TARGET = 3'd1, ELSEWHERE = 3'd2, FULL_BCNT = 3'd3, FULL_ICNT = 3'd4;
 
-    // ---- after reset: the tables are swept --------------------------------------------------
-
-    localparam SETS  = IBTB != 0 ? IBTB / 2 : 1;
-    localparam SWEEP = $clog2(GSHARE > SETS ? GSHARE : SETS);
-
-    logic             sweep;
-    logic [SWEEP-1:0] sweep_at;
-
-    always_ff @(posedge clk) begin
-        if (reset) begin
-            sweep    <= 1'b1;
-            sweep_at <= '0;
-        end else if (sweep) begin
-            sweep    <= sweep_at != '1;
-            sweep_at <= sweep_at + 1'd1;
-        end
-    end
-    assign ready = !sweep;
-
     // ---- first clock: the step enters, and the tables are read -------------------------------
 
     logic alive;
@@ -90,7 +83,7 @@ module vs_mcftr_core #(
     wire [ADDRESS-1:0] after = pc + ADDRESS'(size);
     wire goes = kind == DISCONTINUITY || taken;
 
-    logic               step_2, conditional_2, jump_2, return_2, taken_2, elsewhere_2;
+    logic               step_2, conditional_2, jump_2, returns_2, taken_2, elsewhere_2;
     logic [BLOCK-1:0]   icount_2;
     logic [ADDRESS-1:0] target_2;
 
@@ -109,7 +102,7 @@ module vs_mcftr_core #(
         if (step) begin
             conditional_2 <= conditional;
             jump_2        <= jump;
-            return_2      <= returns;
+            returns_2     <= returns;
             taken_2       <= taken;
             elsewhere_2   <= cuts || starts || kind == DISCONTINUITY;
             icount_2      <= cuts || starts ? '0 : icount;
@@ -119,36 +112,30 @@ module vs_mcftr_core #(
 
     // ---- second clock: what was predicted ----------------------------------------------------
 
-    logic               predicted, ras_right, ibtb_right;
-
-    vs_gshare #(.ENTRIES(GSHARE), .FOLDED(FOLDED), .ADDRESS(ADDRESS)) gshare (
-        .clk(clk), .reset(reset), .sweep(sweep), .sweep_at($clog2(GSHARE)'(sweep_at)),
-        .update(conditional), .pc(pc), .taken(taken), .predicted(predicted)
-    );
-
+    logic wrong;
     generate
-        if (RAS != 0) begin : has_ras
-            logic               found;
-            logic [ADDRESS-1:0] top;
-            vs_ras #(.ENTRIES(RAS), .ADDRESS(ADDRESS)) ras (
-                .clk(clk), .reset(reset), .push(call), .pop(jump && returns), .address(after),
-                .found(found), .top(top)
+        if (TAGGED != 0) begin : has_tagged
+            vs_tagged #(
+                .BASE(BASE), .TABLES(TABLES), .ENTRIES(ENTRIES), .TAG(TAG), .LENGTHS(LENGTHS),
+                .LOOPS(LOOPS), .ITTAGE(ITTAGE), .ITTAGE_TABLES(ITTAGE_TABLES),
+                .ITTAGE_TAG(ITTAGE_TAG), .RAS(RAS), .TARGET_BITS(TARGET_BITS), .ADDRESS(ADDRESS)
+            ) predictors (
+                .clk(clk), .reset(reset), .ready(ready), .rests(rests), .conditional(conditional),
+                .jump(jump), .call(call), .returns(returns), .pc(pc), .after(after), .taken(taken),
+                .target(target), .conditional_2(conditional_2), .jump_2(jump_2),
+                .returns_2(returns_2), .taken_2(taken_2), .target_2(target_2), .wrong(wrong)
             );
-            assign ras_right = found && top == target_2;
-        end else begin : no_ras
-            assign ras_right = 1'b0;
-        end
-        if (IBTB != 0) begin : has_ibtb
-            vs_ibtb #(
-                .ENTRIES(IBTB), .PIR_ALL(PIR_ALL), .PIR_BITS(PIR_BITS), .PIR_PC_BITS(PIR_PC_BITS),
-                .ADDRESS(ADDRESS)
-            ) ibtb (
-                .clk(clk), .reset(reset), .sweep(sweep), .sweep_at($clog2(SETS)'(sweep_at)),
-                .update(jump && !returns), .conditional(conditional), .pc(pc), .taken(taken),
-                .target_2(target_2), .right(ibtb_right)
+        end else begin : has_plain
+            vs_predictors #(
+                .GSHARE(GSHARE), .FOLDED(FOLDED), .RAS(RAS), .IBTB(IBTB), .PIR_ALL(PIR_ALL),
+                .PIR_BITS(PIR_BITS), .PIR_PC_BITS(PIR_PC_BITS), .ADDRESS(ADDRESS)
+            ) predictors (
+                .clk(clk), .reset(reset), .ready(ready), .conditional(conditional), .jump(jump),
+                .call(call), .returns(returns), .pc(pc), .after(after), .taken(taken),
+                .conditional_2(conditional_2), .jump_2(jump_2), .returns_2(returns_2),
+                .taken_2(taken_2), .target_2(target_2), .wrong(wrong)
             );
-        end else begin : no_ibtb
-            assign ibtb_right = 1'b0;
+            assign rests = 1'b0;
         end
     endgenerate
 
@@ -169,8 +156,6 @@ module vs_mcftr_core #(
     assign instructions = (full_before ? excess[ICNT-1:0] : so_far[ICNT-1:0]) + ICNT'(own);
     assign branches     = (full_before ? '0 : bcnt) + BCNT'(conditional_2 || jump_2);
 
-    wire wrong = (conditional_2 && predicted != taken_2) ||
-                 (jump_2 && !(return_2 ? ras_right : ibtb_right));
     wire bcnt_full = branches == {{(BCNT - 1) {1'b1}}, 1'b0};  // all ones say that it is full
     wire icnt_full = instructions == '1;
 

@@ -3,7 +3,7 @@
 # The trace modules in rtl/ send the bits of `vestige encode`: of recorded runs and of random steps, with room for all of them
 # and without; so does its netlist after synthesis; and mistakes in it are found. In `make check`: some configurations on a
 # sample of runs, a million random steps, and three of the mistakes. In check-long: all workloads with 1 and 4 cores, timed and
-# untimed, in all configurations of both techniques, random steps by the million, and all mistakes.
+# untimed, in all configurations of the techniques, random steps by the million, and all mistakes.
 . "$(dirname "$0")/lib.sh"
 
 [ -z "$sanitized" ] || skip_all "the RTL is the same for every build"
@@ -13,10 +13,13 @@ has_program verilator && has_program yosys || finish
 rtl=$VESTIGE_SRC/rtl
 flags=(-Wall -Wno-DECLFILENAME --top-module)
 etrace=etrace:sijump=off,ecall=plain # options that the encoder in hardware does not have
+tiny=mcfTG:base=2,tables=16,entries=2,tag=4,history_min=1,history_max=1000,loops=2,ittage=2,ittage_tables=6,ittage_tag=4,ras=5
+tiny+=,target_bits=10,bcnt_bits=5,icnt_bits=6
 
 begin has_no_warnings
 for more in "" "-GCORES=4 -GTIME=32" "-GCORES=2 -GIBTB=0 -GGSHARE=512 -GRAS=8 -GWORD=8" \
-    "-GCHUNKS=1 -GTIME=40 -GTA_FIRST=32 -GTA_NEXT=32 -GBCNT_FIRST=8 -GBCNT_NEXT=8 -GWORD=32 -GPIR_ALL=1"; do
+    "-GCHUNKS=1 -GTIME=40 -GTA_FIRST=32 -GTA_NEXT=32 -GBCNT_FIRST=8 -GBCNT_NEXT=8 -GWORD=32 -GPIR_ALL=1" \
+    "-GTAGGED=1" "-GTAGGED=1 -GCORES=2 -GTABLES=2 -GLENGTHS=32'h00500001 -GENTRIES=2 -GLOOPS=2 -GTARGET_BITS=64"; do
     # shellcheck disable=SC2086 # words
     run verilator --lint-only "${flags[@]}" vs_mcftr $more "$rtl"/*.sv
     expect_status 0
@@ -37,7 +40,7 @@ expect_status 1
 
 # what docs/hardware.md shows is what the tables have
 begin shows_what_was_measured
-for table in gates modules values saved bursts; do
+for table in gates modules tagged values saved bursts; do
     run "$VESTIGE_SRC/tools/rtl-table" "$table"
     expect_status 0
     [ "$(wc -l <"$out")" -gt 5 ] || fail "few rows"
@@ -64,17 +67,24 @@ same() {
     cat "$out"
 }
 
-# the queue and the packer are small enough to be proved
-begin proves_queue_and_packer
+# the queue, the packer, and what halves TAGE's useful bits are small enough to be proved
+begin proves_small_parts
 run "$VESTIGE_SRC/tools/rtl-formal"
 expect_status 0
 expect_out '^fifo_formal: holds'
 expect_out '^packer_formal: holds'
+expect_out '^tage_formal: holds'
 cp -r "$rtl" "$T/rtl"
 sed -i "s/TAIL'(WORD) : TAIL'(fill)/TAIL'(WORD) : TAIL'(WORD)/" "$T/rtl/packer.sv"
 run "$VESTIGE_SRC/tools/rtl-formal" "$T/rtl"
 expect_status 1
 expect_out '^packer_formal: does not hold'
+cp "$rtl/packer.sv" "$T/rtl"
+sed -i "s/assign rests .*/assign rests = 1'b0;/" "$T/rtl/tage_halving.sv"
+run "$VESTIGE_SRC/tools/rtl-formal" "$T/rtl"
+expect_status 1
+expect_out '^packer_formal: holds'
+expect_out '^tage_formal: does not hold'
 
 # recorded NAME CORES OPTION... -- PROGRAM...: $T/NAME.vest
 recorded() {
@@ -111,6 +121,19 @@ if [ -z "$long" ]; then
     "$VESTIGE" encode -f -t mcfTR_e -o "$T/sort.vport" "$T/sort.vest" >"$T/told" || fail "not encoded"
     run "$bench" --spec mcfTR_e "$T/sort.vest"
     expect_out "equal: $(grep -oE '[0-9,]+ bits' "$T/told" | tr -d ,), "
+
+    begin encodes_with_tagged_predictors
+    built mcfTG 1 untimed BLOCK=8
+    same "$T/sort.vest" "$T/signals.vest" "$T/interp.vest"
+    same --random 400000
+    "$VESTIGE" encode -f -t mcfTG -o "$T/sort.vport" "$T/sort.vest" >"$T/told" || fail "not encoded"
+    run "$bench" --spec mcfTG "$T/sort.vest"
+    expect_out "equal: $(grep -oE '[0-9,]+ bits' "$T/told" | tr -d ,), "
+    # small tables of every kind, whose useful bits are halved often
+    built "$tiny" 4 timed BLOCK=4 WORD=8
+    same --random 200000 --seed 2
+    same --random 200000 --seed 3 --lossy
+    expect_out ', [1-9][0-9]* steps lost in [1-9][0-9]* gaps'
 
     begin makes_steps_of_blocks
     built -i mcfTR_e:small 1 untimed
@@ -175,9 +198,9 @@ if [ -z "$long" ]; then
     same --random 20000 --seed 8 --lossy
 
     begin finds_mistakes
-    run "$VESTIGE_SRC/tools/rtl-mutants" "$VESTIGE_BUILD" lost-learns flags-other-line
+    run "$VESTIGE_SRC/tools/rtl-mutants" "$VESTIGE_BUILD" lost-learns flags-other-line tage-shares
     expect_status 0
-    expect_out '^2 mutants, 2 found$'
+    expect_out '^3 mutants, 3 found$'
     finish
 fi
 
@@ -202,7 +225,7 @@ each_workload all "1 4" keep
 begin finds_mistakes
 run "$VESTIGE_SRC/tools/rtl-mutants" "$VESTIGE_BUILD"
 expect_status 0
-expect_out '^[5-9][0-9] mutants, '
+expect_out '^([5-9][0-9]|1[0-9][0-9]) mutants, '
 cat "$out"
 
 begin encodes_as_a_netlist
@@ -213,6 +236,11 @@ same --random 100000
 built -n mcfTR_e 1 untimed
 # shellcheck disable=SC2086 # words
 same ${runs[1-untimed]%%.vest*}.vest
+same --random 100000 --lossy
+built -n mcfTG 1 untimed
+# shellcheck disable=SC2086 # words
+same ${runs[1-untimed]%%.vest*}.vest
+same --random 100000
 same --random 100000 --lossy
 built -n mlvCF_e:CS16 4 timed
 # shellcheck disable=SC2086 # words
@@ -257,8 +285,10 @@ for config in mlvCF_e:S mlvCF_e mlvCF_e:L mlvCF_e:CS16 mlvCF_e:CS32 mlvCF_b mlvC
     done
 done
 
-for technique in mcfTR_e mcfTR_b; do
-    for config in small medium large; do
+for technique in mcfTR_e mcfTR_b mcfTG; do
+    configs='small medium large'
+    [ "$technique" != mcfTG ] || configs='2K 8K 64K'
+    for config in $configs; do
         for timed in untimed timed; do
             for cores in 1 4; do
                 begin "encodes_${technique}_${config}_${cores}_$timed"

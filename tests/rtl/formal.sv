@@ -97,3 +97,55 @@ module packer_formal (
         end
     end
 endmodule
+
+// A table of TAGE whose useful bits are halved now and then, soon after each other, beside one in
+// which that is done in all rows at once.
+module tage_formal (
+    input logic       clk,
+    input logic       reset,
+    input logic       wants_read,
+    input logic [1:0] index,
+    input logic       wants_write,
+    input logic [1:0] useful_in,
+    input logic       allocates,
+    input logic       found,
+    input logic       passed
+);
+    logic       sweep, halves, clear, rests;
+    logic [1:0] sweep_at, clear_at, useful, counter_tag;
+    logic [2:0] low, high, low_next, high_next, counter;
+    wire        read = wants_read && !rests && !sweep;
+    logic       read_2;
+    logic [1:0] index_2;
+
+    vs_sweep #(.BITS(2)) sweeper (.clk(clk), .reset(reset), .sweep(sweep), .at(sweep_at));
+    vs_tage_halving #(.ROWS(4), .TABLES(1), .FULL(3)) halving (
+        .clk(clk), .reset(reset), .allocates(allocates && read_2), .found(found), .passed(passed),
+        .halves(halves), .low(low), .high(high), .low_next(low_next), .high_next(high_next),
+        .clear(clear), .clear_at(clear_at), .rests(rests)
+    );
+    vs_tage_table #(.ENTRIES(4), .TAG(1)) tage_table (
+        .clk(clk), .sweep(sweep), .sweep_at(sweep_at), .clear(clear), .clear_at(clear_at),
+        .low(low), .high(high), .low_next(low_next), .high_next(high_next), .read(read),
+        .index(index), .tag(counter_tag[0]), .counter(counter), .useful(useful),
+        .write(read_2 && wants_write), .tag_in(1'b0), .counter_in(3'd0), .useful_in(useful_in)
+    );
+
+    logic [7:0] all;  // rows of two bits
+    wire [7:0] halved = halves ? all >> 1 & 8'h55 : all;
+    wire [1:0] wanted = 2'(all >> 2 * index_2);
+    logic begun;
+    initial begun = 1'b0;
+    always_ff @(posedge clk) begin
+        begun   <= 1'b1;
+        read_2  <= read && !reset;
+        index_2 <= index;
+        all     <= read_2 && wants_write
+                 ? (halved & ~(8'd3 << 2 * index_2)) | 8'(useful_in) << 2 * index_2 : halved;
+        if (reset) all <= '0;
+    end
+    always_comb begin
+        assume (begun || reset);
+        if (begun && read_2) assert (useful == wanted);
+    end
+endmodule

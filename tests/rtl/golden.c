@@ -38,6 +38,7 @@ struct random_core {
     unsigned kept, again, turn; /* steps in `loop`; how many to repeat; the next one */
     uint64_t pc, calls[8];
     unsigned depth;
+    unsigned site, rounds, hot; /* a loop that is counted: which, what is left, how often again */
     uint32_t history;
     bool alive, ended;
 };
@@ -261,6 +262,36 @@ static void random_step(struct rtl_source *s, struct rtl_step *step)
     }
 }
 
+/* A branch that goes one way as often as the last time, mostly, and then the other way once. */
+static bool random_counted(struct rtl_source *s, struct random_core *c, struct rtl_step *step)
+{
+    static const uint8_t lengths[] = {2, 3, 5, 9, 20, 33, 70, 130};
+    if (!c->rounds) {
+        if (!is_one_of(s, c->hot ? 3 : 150))
+            return false;
+        if (!c->hot) {
+            c->site = (unsigned)(random_word(s) % 8);
+            c->hot = 5 + (unsigned)(random_word(s) % 4);
+        }
+        c->hot--;
+        c->rounds = lengths[c->site] + 1u;
+        if (!c->hot || is_one_of(s, 16)) /* the last time it goes on for longer */
+            c->rounds += (unsigned)(random_word(s) % 20);
+        else if (is_one_of(s, 16))
+            c->rounds = 1 + (unsigned)(random_word(s) % c->rounds);
+    }
+    bool taken = (--c->rounds != 0) ^ (c->site & 1);
+    *step = (struct rtl_step){.pc = 0x30000 + c->site * 0x52,
+                              .target = 0x30000,
+                              .time = s->time += random_word(s) % 3,
+                              .icount = 1 + (uint32_t)(random_word(s) % 3),
+                              .core = (uint16_t)s->number,
+                              .kind = RTL_CONDITIONAL,
+                              .flags = VS_BR_COND | (taken ? VS_BR_TAKEN : 0),
+                              .size = 4};
+    return true;
+}
+
 /* In a loop, now and then a branch does something else. */
 static bool random_next(struct rtl_source *s, struct rtl_step *step)
 {
@@ -270,6 +301,8 @@ static bool random_next(struct rtl_source *s, struct rtl_step *step)
     if (!is_one_of(s, 3)) /* a core has several steps, one after the other */
         s->number = (unsigned)(random_word(s) % s->cores);
     struct random_core *c = &s->random[s->number];
+    if (!c->again && c->alive && random_counted(s, c, step))
+        return true;
     if (!c->again || !c->alive) {
         c->again = 0;
         random_step(s, step);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* usage: rtl-parameters SPEC CORES timed|untimed
- * Prints the parameters of vs_mcftr, or for mlvCF those of vs_mlvcf and POLICY, which belongs to
- * the caches, that build this technique, a line each: NAME=VALUE. */
+ * Prints the parameters of vs_mcftr (mcfTR, mcfTG), or for mlvCF those of vs_mlvcf and POLICY,
+ * which belongs to the caches, that build this technique, a line each: NAME=VALUE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "technique/data.h"
+#include "technique/tagged.h"
 #include "technique/technique.h"
 
 enum { TIME_BITS = 32 };
@@ -35,6 +36,15 @@ static const struct {
     {"granule", "GRANULE"},
     {"pir_bits", "PIR_BITS"},
     {"pir_pc_bits", "PIR_PC_BITS"},
+    {"base", "BASE"},
+    {"tables", "TABLES"},
+    {"entries", "ENTRIES"},
+    {"tag", "TAG"},
+    {"loops", "LOOPS"},
+    {"ittage", "ITTAGE"},
+    {"ittage_tables", "ITTAGE_TABLES"},
+    {"ittage_tag", "ITTAGE_TAG"},
+    {"target_bits", "TARGET_BITS"},
 };
 
 static int fail(const char *what, const char *why)
@@ -80,10 +90,24 @@ static const char *print(const char *name, const char *value)
         return strcmp(value, "coherent") == 0 ? NULL : "the RTL has only coherent caches";
     } else if (strcmp(name, "k") == 0 || strcmp(name, "r") == 0) {
         return strcmp(value, "0") == 0 ? NULL : "the RTL has no tables of known lines";
-    } else if (strcmp(name, "size") != 0) {
+    } else if (strcmp(name, "size") != 0 && strncmp(name, "history_", 8) != 0) {
         return "the RTL has no such parameter";
     }
     return NULL;
+}
+
+/* Prints how much history each table of TAGE sees. */
+static int print_lengths(const struct vs_tagged_params *p)
+{
+    const struct vs_tagged_config config = vs_tagged_config(p);
+    struct vs_tage tage;
+    int err = vs_tage_init(&tage, &config.tage);
+    printf("TAGGED=1\nLENGTHS=%u'h", 16 * tage.tables);
+    for (unsigned i = tage.tables; i-- > 0;)
+        printf("%04x", tage.length[i]);
+    printf("\n");
+    vs_tage_fini(&tage);
+    return err;
 }
 
 int main(int argc, char **argv)
@@ -113,6 +137,9 @@ int main(int argc, char **argv)
         const struct vs_data_params *p = (const struct vs_data_params *)spec.params;
         printf("SETS=%llu\n", (unsigned long long)(p->size / p->line / p->ways));
     }
+    if (strcmp(spec.technique->name, "mcfTG") == 0 &&
+        print_lengths((const struct vs_tagged_params *)spec.params) < 0)
+        return fail(argv[1], "it cannot be opened");
     /* pieces of two short chunks, or of one long one */
     printf("CHUNKS=%d\n", strcmp(spec.technique->name, "mcfTR_b") == 0 ? 1 : 2);
     printf("CORES=%s\nTIME=%d\n", argv[2], timed ? TIME_BITS : 0);
