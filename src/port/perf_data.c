@@ -214,6 +214,14 @@ static bool goes_on(struct vs_perf_stream *s, uint64_t offset)
     return true;
 }
 
+/* Takes zeros away with which the last piece may have been filled up, where it is not known what
+ * follows: they could pass for the rest of a packet that was cut. */
+static void drop_filling(struct vs_perf_stream *s)
+{
+    for (unsigned i = 1; i < AUX_ALIGNED && s->size && !s->bytes[s->size - 1]; i++)
+        s->size--;
+}
+
 static int compare_offsets(const void *a, const void *b)
 {
     const uint64_t *x = a, *y = b;
@@ -274,6 +282,8 @@ static int take_auxtrace(struct perf_parser *p, const struct perf_record *r, con
     s->end = offset + size;
     if (s->size && !s->lacks && (missing || (full && !find_psb(piece, size)))) {
         s->lacks = true;
+        if (missing)
+            drop_filling(s);
         err = append_gap(s);
     }
     uint64_t from = s->lacks ? find_psb(piece, size) : 0;

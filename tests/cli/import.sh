@@ -28,7 +28,7 @@ branches() {
 comes_back() {
     branches "$1" >wanted
     branches back.vest >found
-    [ "$(wc -l <wanted)" -gt 2000 ] || fail "few branches"
+    [ "$(wc -l <wanted)" -gt 1000 ] || fail "few branches"
     cmp -s wanted found || fail "other branches: $(diff wanted found | head -3)"
     run "$VESTIGE" verify -q back.vest "${@:2}"
     expect_status 0
@@ -187,12 +187,14 @@ for behind in 0 1 2 3 4 5 6 7 8 9 10 11 12; do
 done
 
 begin has_a_gap_where_a_part_of_the_aux_area_is_missing
-./perf_file perf.data lost "$T/host.pt.code" ranges host.pt.0 || fail "not written"
-run "$VESTIGE" import -f --from perf perf.data -o back.vest
-expect_status 0
-expect_one_line_err
-expect_err 'AUX area of thread 1000: a part of it is missing'
-has_gap
+for behind in 0 1 2 3 4 5 6 7; do
+    ./perf_file perf.data lost:$behind "$T/host.pt.code" ranges host.pt.0 || fail "not written"
+    run "$VESTIGE" import -f --from perf perf.data -o back.vest
+    expect_status 0
+    expect_one_line_err
+    expect_err 'AUX area of thread 1000: a part of it is missing'
+    has_gap
+done
 
 begin refuses_perf_files_that_are_cut
 ./perf_file perf.data thread "$T/host.pt.code" ranges host.pt.0 host.pt.1

@@ -5,9 +5,9 @@
  *
  * HOW is "thread" (a stream for each thread, the first of which is number 1000), "processor",
  * "pipe" (the same, as it is written to a pipe), "full" (the buffer was, at the end), "stopped:N"
- * (it was N bytes behind the middle, and trace went on with a PSB at least 64 bytes later), "lost"
- * (a part of the AUX area is not in the file), or what is to be refused: "swapped", "compressed",
- * "bts", "empty". CODE is the file of all code, and RANGES, a
+ * (it was N bytes behind the middle, and trace went on with a PSB at least 64 bytes later),
+ * "lost:N" (the part of the AUX area that begins there is not in the file), or what is to be
+ * refused: "swapped", "compressed", "bts", "empty". CODE is the file of all code, and RANGES, a
  * text, says where it lies: lines of address, offset and size. */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -191,7 +191,8 @@ static void put_stopped_streams(size_t behind, int count, char **paths)
 /* The AUX area comes in pieces, those of the streams one after the other. */
 static void put_streams(const char *how, int count, char **paths)
 {
-    bool thread = strcmp(how, "processor") != 0;
+    bool thread = strcmp(how, "processor") != 0, lost = !strncmp(how, "lost:", 5);
+    size_t behind = lost ? strtoul(how + 5, NULL, 10) : 0;
     if (!strncmp(how, "stopped:", 8)) {
         put_stopped_streams(strtoul(how + 8, NULL, 10), count, paths);
         return;
@@ -200,10 +201,10 @@ static void put_streams(const char *how, int count, char **paths)
         for (int i = 0; i < count; i++) {
             size_t size;
             uint8_t *bytes = load(paths[i], &size);
-            size_t from = piece ? size / 2 : 0, n = piece ? size - size / 2 : size / 2;
+            size_t middle = size / 2 + behind;
+            size_t from = piece ? middle : 0, n = piece ? size - middle : middle;
             put_aux(from, n, !strcmp(how, "full") && piece);
-            put_auxtrace((unsigned)i, thread, from + (piece && !strcmp(how, "lost") ? 4096 : 0),
-                         bytes + from, n);
+            put_auxtrace((unsigned)i, thread, from + (piece && lost ? 4096 : 0), bytes + from, n);
             free(bytes);
         }
         end(begin(68, 0)); /* FINISHED_ROUND */
