@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # A browser that shows pages to nobody, for tests and pictures, driven by the W3C's WebDriver protocol. The caller sets $T, a
 # folder of its own, and defines fail TEXT.
-browser_url='' browser_session='' browser_driver=''
+browser_url='' browser_session='' browser_driver='' browser_program=''
 
 # browser_programs: those that are needed and are not there.
 browser_programs() {
@@ -12,33 +12,47 @@ browser_programs() {
     done
 }
 
-_browser_port() {
+_driver_port() {
     sed -n 's/.*successfully on port \([0-9]*\).*/\1/p' "$T/driver.log"
 }
 
-# start_browser WIDTH HEIGHT
-start_browser() {
+_browser_port() {
+    head -n 1 "$T/browser/DevToolsActivePort" 2>/dev/null
+}
+
+# await_browser COMMAND...: waits until it prints something.
+await_browser() {
     local end=$((SECONDS + 300))
-    DBUS_SESSION_BUS_ADDRESS=disabled: DBUS_SYSTEM_BUS_ADDRESS=disabled: HOME=$T XDG_RUNTIME_DIR=$T \
-        chromedriver --port=0 >"$T/driver.log" 2>&1 &
-    browser_driver=$!
-    until [ -n "$(_browser_port)" ]; do
-        [ $SECONDS -lt $end ] || { fail "chromedriver does not start" && return 1; }
+    until [ -n "$("$@")" ]; do
+        [ $SECONDS -lt $end ] || { fail "no browser: $(head -c 300 "$T/browser.log") $(head -c 300 "$T/driver.log")" && return 1; }
         sleep 0.05
     done
-    browser_url=http://127.0.0.1:$(_browser_port)
-    browser_session=$(ask POST /session "$(jq -nc --arg folder "$T/browser" --arg size "--window-size=$1,$2" '{capabilities: {alwaysMatch: {
-        browserName: "chrome", timeouts: {script: 300000, pageLoad: 300000}, "goog:loggingPrefs": {browser: "ALL"}, "goog:chromeOptions": {args: ["--headless=new", "--no-sandbox",
-            "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--log-level=3", $size, "--user-data-dir=\($folder)"]}}}}')" |
+}
+
+# start_browser WIDTH HEIGHT
+# The driver would look for a browser of its own at `localhost`, which some machines do not know.
+start_browser() {
+    local around=(env DBUS_SESSION_BUS_ADDRESS=disabled: DBUS_SYSTEM_BUS_ADDRESS=disabled: "HOME=$T" "XDG_RUNTIME_DIR=$T")
+    "${around[@]}" chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars --log-level=3 \
+        "--window-size=$1,$2" "--user-data-dir=$T/browser" --remote-debugging-port=0 about:blank >"$T/browser.log" 2>&1 &
+    browser_program=$!
+    "${around[@]}" chromedriver --port=0 >"$T/driver.log" 2>&1 &
+    browser_driver=$!
+    await_browser _driver_port && await_browser _browser_port || return 1
+    browser_url=http://127.0.0.1:$(_driver_port)
+    browser_session=$(ask POST /session "$(jq -nc --arg address "127.0.0.1:$(_browser_port)" '{capabilities: {alwaysMatch: {
+        browserName: "chrome", timeouts: {script: 300000, pageLoad: 300000}, "goog:loggingPrefs": {browser: "ALL"},
+        "goog:chromeOptions": {debuggerAddress: $address}}}}')" |
         jq -r .sessionId)
     [ -n "$browser_session" ] && [ "$browser_session" != null ] || fail "no session: $(head -c 300 "$T/driver.log")"
 }
 
-# end_browser: the session before the driver, which would leave the browser running.
+# end_browser: the session before the driver, and both before the browser.
 end_browser() {
     [ -z "$browser_session" ] || curl -s -m 60 -X DELETE "$browser_url/session/$browser_session" >/dev/null
     [ -z "$browser_driver" ] || { kill "$browser_driver" && wait "$browser_driver"; } 2>/dev/null
-    browser_session='' browser_driver=''
+    [ -z "$browser_program" ] || { kill "$browser_program" && wait "$browser_program"; } 2>/dev/null
+    browser_session='' browser_driver='' browser_program=''
 }
 
 # ask METHOD PATH [JSON]: prints the answer's value. What is asked may be long.
