@@ -170,13 +170,16 @@ static void run_recording(void *arg)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Finds the program as a shell does. Returns 0; -VSE_NOTFOUND. */
+/* Finds the program as a shell does. Returns 0; -VSE_NOTFOUND; -VSE_INVAL (a quotation does not
+ * end). */
 static int find_program(const char *command, char path[PATH_MAX])
 {
     char *text = strdup(command), **words = calloc(WORDS_MAX, sizeof(*words));
     const char *folders = getenv("PATH");
-    int e = text && words && split(text, words) > 0 ? 0 : -VSE_NOTFOUND;
-    if (!e && strchr(words[0], '/')) {
+    int count = text && words ? split(text, words) : 0, e = count > 0 ? 0 : -VSE_NOTFOUND;
+    if (count < 0)
+        e = count;
+    else if (!e && strchr(words[0], '/')) {
         snprintf(path, PATH_MAX, "%s", words[0]);
         e = access(path, R_OK) ? -VSE_NOTFOUND : 0;
     } else if (!e) {
@@ -192,22 +195,41 @@ static int find_program(const char *command, char path[PATH_MAX])
     return e;
 }
 
+/* Adds what is run. Where the program lies does not matter if it sees another path. */
+static int add_command(struct vs_sha256 *sum, const struct vs_sweep_run *run)
+{
+    char *text = strdup(run->command), **words = calloc(WORDS_MAX, sizeof(*words));
+    int count = text && words ? split(text, words) : -VSE_NOMEM;
+    if (!run->as)
+        vs_sha256_add_text(sum, run->command);
+    for (int i = 1; run->as && i < count; i++)
+        vs_sha256_add_text(sum, words[i]);
+    free(text);
+    free(words);
+    return count < 0 ? count : 0;
+}
+
 /* Sets the path that follows from what is recorded. */
 static int name_recording(const struct vs_sweep *s, struct recording *r, struct vs_diag *diag)
 {
     const struct vs_sweep_run *run = r->run;
     char program[PATH_MAX], hash[VS_SHA256_TEXT], name[80];
     struct vs_sha256 sum;
-    if (find_program(run->command, program))
-        return vs_sweep_at(diag, -VSE_NOTFOUND, run->source->study, run->source->line,
-                           "there is no program for '%.80s'", run->command);
-    int e = vs_sha256_file(program, hash, diag);
+    int e = find_program(run->command, program);
+    if (e)
+        return vs_sweep_at(diag, e, run->source->study, run->source->line,
+                           e == -VSE_INVAL ? "a quotation does not end: %.80s"
+                                           : "there is no program for '%.80s'",
+                           run->command);
+    e = vs_sha256_file(program, hash, diag);
     if (e)
         return e;
     vs_sha256_init(&sum);
     vs_sha256_add_text(&sum, vs_version());
     vs_sha256_add_text(&sum, hash);
-    vs_sha256_add_text(&sum, run->command);
+    e = add_command(&sum, run);
+    if (e)
+        return no_memory(diag); /* its words were split before */
     vs_sha256_add_text(&sum, run->options ? run->options : "");
     vs_sha256_add_text(&sum, run->as ? run->as : "");
     vs_sha256_end(&sum, hash);

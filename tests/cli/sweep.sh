@@ -473,6 +473,10 @@ mkdir elsewhere
 cp "$fft" elsewhere/other
 run "$VESTIGE" sweep --csv --define "fft=elsewhere/other" --store r2 r.ini
 cmp -s "$out" r.csv || fail "another table if the program lies elsewhere"
+run "$VESTIGE" sweep --json --status --define "fft=elsewhere/other" --store r.sweep r.ini
+expect_equal "$(jq -c '[.units, .done, .missing]' "$out")" '[8,8,0]' # the same recordings
+run "$VESTIGE" sweep --csv --define "fft=elsewhere/other" --store r.sweep r.ini
+cmp -s "$out" r.csv || fail "another table from a store that others filled"
 find r.sweep/runs -type f -exec ls -li --time-style=full-iso {} + | sort >before
 run "$VESTIGE" sweep --csv --define "fft=$fft" r.ini
 find r.sweep/runs -type f -exec ls -li --time-style=full-iso {} + | sort | cmp -s - before || fail "recorded again"
@@ -589,6 +593,7 @@ refused 2 "no point has storage<=5; the nearest has [0-9]+" <<<$'[sweep]\nconstr
 refused 4 "no point fits together" <<<$'[runs]\nfile = a.vest\n[techniques]\nmcfTG:ittage=1'
 refused 1 "\[record x\] has no command" <<<$'[record x]\n[techniques]\nmcfTR_e'
 refused 1 "there is no program for 'none -n 4'" <<<$'[record x]\ncommand = none -n 4\n[techniques]\nmcfTR_e'
+refused 1 'a quotation does not end: ls "a' <<<$'[record x]\ncommand = ls "a\n[techniques]\nmcfTR_e'
 refused 1 "nothing has the name 'y'" <<<$'[record x]\ncommand = {y}\n[techniques]\nmcfTR_e'
 
 begin refuses_what_is_no_study
