@@ -159,6 +159,18 @@ static int expand_parameter(struct vs_words *axis, struct vs_arena *arena,
     return e;
 }
 
+/* Every configuration that the technique has. */
+static int expand_configs(struct vs_words *axis, struct vs_arena *arena,
+                          const struct vs_technique *t, struct vs_diag *diag)
+{
+    int e = 0;
+    for (const struct vs_technique_config *c = t->configs; c && c->name && !e; c++)
+        e = add_value(axis, arena, c->name, strlen(c->name), diag);
+    return e || axis->count
+               ? e
+               : vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s has no configurations", t->name);
+}
+
 /* Whether the technique takes the setting by itself. */
 static int check_setting(const struct vs_technique *t, const char *setting, struct vs_diag *diag)
 {
@@ -180,6 +192,8 @@ static int add_axis(struct vs_template *t, struct vs_arena *arena, const struct 
         e = vs_range_expand(axis, arena, text + 1, (size_t)(end - text - 2), NULL, diag);
     else if (equals)
         e = expand_parameter(axis, arena, of, text, equals, end, diag);
+    else if (end - text == 1 && *text == '*')
+        e = expand_configs(axis, arena, of, diag);
     else
         e = vs_range_expand(axis, arena, text, (size_t)(end - text), NULL, diag);
     for (size_t i = 0; i < axis->count && !e; i++)

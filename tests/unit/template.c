@@ -48,6 +48,7 @@ TEST(expands_axes_in_order)
                  "gshare=1K,hash=published gshare=1K,hash=folded gshare=2K,hash=published "
                  "gshare=2K,hash=folded");
     check_points("mcfTA:2K|8K,loops=0|16", "2K,loops=0 2K,loops=16 8K,loops=0 8K,loops=16");
+    check_points("mcfTR_e:*,ras=4", "small,ras=4 medium,ras=4 large,ras=4");
     check_points("mlvCF_e:(k=0|k=8,r=16),granule=4", "k=0,granule=4 k=8,r=16,granule=4");
     check_points("mcfTR_e:gshare=256..256*2", "gshare=256");
 }
@@ -74,6 +75,7 @@ TEST(says_what_is_wrong)
     check_wrong("mcfTR_e:ras=0..8*2", VSE_INVAL, "is no range");
     check_wrong("mcfTR_e:ras=1..8+0", VSE_INVAL, "is no range");
     check_wrong("mcfTR_e:ras=*", VSE_INVAL, "'*' stands for words");
+    check_wrong("mcfNX_b:*", VSE_INVAL, "mcfNX_b has no configurations");
     check_wrong("mcfTR_e:ras=", VSE_INVAL, "a value is empty");
     check_wrong("mcfTR_e:ras=1||2", VSE_INVAL, "a value is empty");
     check_wrong("mcfTR_e:", VSE_INVAL, "a value is empty");
