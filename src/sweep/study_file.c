@@ -547,7 +547,7 @@ int vs_sweep_study_parse(struct vs_sweep_study *s, const char *name, bool lines,
 
 void vs_sweep_study_init(struct vs_sweep_study *s)
 {
-    *s = (struct vs_sweep_study){.verify_every = 16, .batch = 64, .seed = 1, .sums = true};
+    *s = (struct vs_sweep_study){.verify_every = 16, .batch = 256, .seed = 1, .sums = true};
 }
 
 int vs_sweep_study_check(const struct vs_sweep_study *s, const char *name, struct vs_diag *diag)

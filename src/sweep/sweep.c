@@ -319,6 +319,7 @@ struct crew {
     struct vs_workers *workers;
     struct task *tasks;
     size_t room, sent, taken;
+    size_t most;       /* units of a batch */
     size_t run, point; /* the next batch's */
     uint64_t measured;
     struct vs_progress *progress;
@@ -330,8 +331,8 @@ static bool send_batch(struct crew *c, const atomic_bool *stop)
     struct vs_sweep *s = c->sweep;
     struct task *t = &c->tasks[c->sent % c->room];
     for (; c->run < s->runs.count; c->run++, c->point = 0) {
-        c->point = vs_sweep_batch(s, c->wanted, c->run, c->point, t->units, t->numbers,
-                                  (size_t)s->study->batch, &t->count);
+        c->point = vs_sweep_batch(s, c->wanted, c->run, c->point, t->units, t->numbers, c->most,
+                                  &t->count);
         if (t->count)
             break;
     }
@@ -368,9 +369,20 @@ static int take_batch(struct crew *c, struct vs_diag *diag)
     return 0;
 }
 
-static int crew_init(struct crew *c, struct vs_sweep *s, unsigned threads, struct vs_diag *diag)
+/* Few units make batches that are small enough to keep all threads busy to the end. */
+static size_t batch_size(const struct crew *c, unsigned threads)
 {
-    size_t batch = (size_t)s->study->batch;
+    const struct vs_sweep *s = c->sweep;
+    size_t missing = 0, most = (size_t)s->study->batch, share;
+    for (size_t n = 0; n < s->points.count * s->runs.count; n++)
+        missing += s->state[n] == VS_UNIT_MISSING && (!c->wanted || c->wanted->units[n]);
+    share = threads > 1 ? missing / (4 * (size_t)threads) + 1 : most;
+    return share < most ? share : most;
+}
+
+static int crew_init(struct crew *c, unsigned threads, struct vs_diag *diag)
+{
+    size_t batch = c->most = batch_size(c, threads);
     c->room = threads > 1 ? 3 * (size_t)threads : 1;
     c->tasks = calloc(c->room, sizeof(*c->tasks));
     if (!c->tasks)
@@ -401,7 +413,7 @@ int vs_sweep_measure_all(struct vs_sweep *s, const struct vs_sweep_wanted *wante
                          struct vs_diag *diag)
 {
     struct crew c = {.sweep = s, .wanted = wanted, .progress = progress};
-    int e = crew_init(&c, s, threads, diag);
+    int e = crew_init(&c, threads, diag);
     bool more = !e;
     while (!e && (more || c.taken < c.sent)) {
         if (stop && atomic_load(stop))
