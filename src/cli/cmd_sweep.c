@@ -555,7 +555,8 @@ static const struct cli_option options[] = {
      .offset = FIELD(settings)},
     {.name = "define",
      .argument = "NAME=VALUE",
-     .help = "what {NAME} stands for in the study; may be repeated",
+     .help = "what {NAME} stands for in paths and commands; may be\n"
+             "repeated",
      .type = OPTION_LIST,
      .offset = FIELD(defines)},
     {.name = "store",

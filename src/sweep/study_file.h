@@ -10,7 +10,7 @@
  *                  what all sections after it begin with.
  *   [techniques]   templates (sweep/template.h), or names such as "all", one on a line;
  *                  [techniques GROUP]: those for the runs of a group alone
- *   [variables]    name = value: what {name} stands for everywhere
+ *   [variables]    name = value: what {name} stands for in paths and commands
  *
  * Nothing is looked for in the file system here. */
 #ifndef SWEEP_STUDY_FILE_H

@@ -108,7 +108,7 @@ static int add_column(struct vs_sweep_table *t, const struct vs_sweep_study *stu
         return no_memory(diag);
     if (!find_column(t, study, copy, &t->columns[t->count]))
         return vs_sweep_at(diag, -VSE_INVAL, where, line,
-                           "nothing is called '%.60s'; 'vestige help sweep' lists columns", of);
+                           "nothing is called '%.60s'; docs/sweeps.md lists the columns", of);
     t->columns[t->count++].name = shown;
     return 0;
 }
