@@ -517,7 +517,7 @@ static void take_blocks(struct vs_mispredict_encoder *e)
 {
     const struct vs_branches *b = e->branches;
     size_t due = 0;
-    for (unsigned i = 0; i < e->cores; i++)
+    for (unsigned i = 0; i < e->cores && b->blocks; i++)
         e->core[i].due = find_due(e, i, 0);
     for (size_t block = 0; block < b->blocks; block++) {
         size_t end = (block + 1) * b->block < b->count ? (block + 1) * b->block : b->count;
