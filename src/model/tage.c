@@ -267,13 +267,41 @@ void vs_tage_learn(struct vs_tage *t, const struct vs_tage_lookup *l, bool taken
         e->useful = (uint8_t)count(e->useful, l->longest == taken, 0, USEFUL_MAX);
 }
 
-/* A fold rotates by one; the new bit enters at bit 0, and the oldest one leaves where it is. */
-static inline void push_fold(struct vs_tage_fold *f, unsigned g, const vs_tage_lanes *old,
-                             uint16_t bit)
+/* A group's part of a fold, and what rules it: taken out, so that it stays in registers. */
+struct fold {
+    vs_tage_lanes value, out, ones;
+    int shift; /* the width less 1 */
+};
+
+static inline struct fold take_fold(const struct vs_tage_fold *f, unsigned g)
 {
-    vs_tage_lanes v = f->value.group[g];
-    v = (v << 1 | v >> (f->width - 1)) ^ bit ^ (*old & f->out.group[g]);
-    f->value.group[g] = v & f->ones;
+    return (struct fold){f->value.group[g], f->out.group[g], f->ones, (int)f->width - 1};
+}
+
+/* A fold rotates by one; the new bit enters at bit 0, and the oldest one leaves where it is. */
+static inline void push_fold(struct fold *f, uint16_t bit, vs_tage_lanes old)
+{
+    f->value = ((f->value << 1 | f->value >> f->shift) ^ bit ^ (old & f->out)) & f->ones;
+}
+
+static inline void push_group(struct vs_tage *t, unsigned g, unsigned bits, unsigned count)
+{
+    const uint16_t *length = &t->length[g * VS_TAGE_LANES];
+    struct fold index = take_fold(&t->index, g), tag = take_fold(&t->tag, g),
+                less = take_fold(&t->tag_less, g);
+    while (count-- > 0) {
+        const uint16_t *newest = &t->history[t->head + count];
+        const uint16_t bit = bits >> count & 1;
+        const vs_tage_lanes old = {newest[length[0]], newest[length[1]], newest[length[2]],
+                                   newest[length[3]], newest[length[4]], newest[length[5]],
+                                   newest[length[6]], newest[length[7]]};
+        push_fold(&index, bit, old);
+        push_fold(&tag, bit, old);
+        push_fold(&less, bit, old);
+    }
+    t->index.value.group[g] = index.value;
+    t->tag.value.group[g] = tag.value;
+    t->tag_less.value.group[g] = less.value;
 }
 
 /* Moves the history to the end of its room. */
@@ -284,20 +312,13 @@ static __attribute__((noinline)) void move_history(struct vs_tage *t)
     t->head = end;
 }
 
-void vs_tage_push(struct vs_tage *t, bool bit)
+void vs_tage_push(struct vs_tage *t, unsigned bits, unsigned count)
 {
-    if (unlikely(!t->head))
+    if (unlikely(t->head < count))
         move_history(t);
-    const uint16_t *newest = &t->history[--t->head];
-    t->history[t->head] = (uint16_t)-bit;
-    for (unsigned g = 0; g < t->groups; g++) {
-        const uint16_t *length = &t->length[g * VS_TAGE_LANES];
-        const vs_tage_lanes old = {newest[length[0]], newest[length[1]], newest[length[2]],
-                                   newest[length[3]], newest[length[4]], newest[length[5]],
-                                   newest[length[6]], newest[length[7]]};
-        push_fold(&t->index, g, &old, bit);
-        push_fold(&t->tag, g, &old, bit);
-        push_fold(&t->tag_less, g, &old, bit);
-    }
-    t->recent = t->recent << 1 | bit;
+    for (unsigned i = count; i-- > 0;)
+        t->history[--t->head] = (uint16_t) - (bits >> i & 1);
+    for (unsigned g = 0; g < t->groups; g++)
+        push_group(t, g, bits, count);
+    t->recent = t->recent << count | bits;
 }

@@ -125,7 +125,8 @@ void vs_tage_look(const struct vs_tage *t, uint64_t pc, struct vs_tage_lookup *l
 /* Learns the outcome of the branch that was looked up last. The history stays. */
 void vs_tage_learn(struct vs_tage *t, const struct vs_tage_lookup *l, bool taken);
 
-/* Shifts a bit into the history. */
-void vs_tage_push(struct vs_tage *t, bool bit);
+/* Shifts the lowest `count` bits, 1 to 32, into the history, the highest of them first; the others
+ * are 0. */
+void vs_tage_push(struct vs_tage *t, unsigned bits, unsigned count);
 
 #endif

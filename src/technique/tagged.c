@@ -115,8 +115,7 @@ void vs_tagged_learn_target(struct vs_tagged *t, const struct vs_tagged_aim *o, 
     if (flags & VS_BR_CALL)
         vs_tagged_call(t, pc + size);
     uint64_t path = target >> 1 ^ target >> 4 ^ target >> 7;
-    for (unsigned i = PATH_BITS; i-- > 0;)
-        vs_tage_push(&t->tage, path >> i & 1);
+    vs_tage_push(&t->tage, (unsigned)path & ((1u << PATH_BITS) - 1), PATH_BITS);
 }
 
 bool vs_tagged_target(struct vs_tagged *t, uint64_t pc, unsigned flags, unsigned size,

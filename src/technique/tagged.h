@@ -127,7 +127,7 @@ static inline void vs_tagged_learn(struct vs_tagged *t, const struct vs_tagged_g
     }
     vs_loop_learn(&t->loop, &o->loop, taken, o->tage.prediction);
     vs_tage_learn(&t->tage, &o->tage, taken);
-    vs_tage_push(&t->tage, taken);
+    vs_tage_push(&t->tage, taken, 1);
 }
 
 /* flags: the branch's VS_BR_*. */

@@ -200,7 +200,7 @@ static void compare(const struct vs_tage_config *c, uint64_t seed)
         vs_tage_learn(&t, &l, taken);
         tell(p, &s, taken);
         for (unsigned k = rng_below(&rng, 20) ? 1 : 2; k; k--) {
-            vs_tage_push(&t, taken);
+            vs_tage_push(&t, taken, 1);
             p->history[p->bits++] = taken;
         }
     }
@@ -243,14 +243,14 @@ TEST(starts_again_after_clear)
             vs_tage_clear(&a);
         vs_tage_look(&a, pc, &l);
         vs_tage_learn(&a, &l, taken);
-        vs_tage_push(&a, taken);
+        vs_tage_push(&a, taken, 1);
         if (i < 2000)
             continue;
         vs_tage_look(&b, pc, &m);
         CHECK_EQ(l.prediction, m.prediction);
         CHECK_EQ(l.provider, m.provider);
         vs_tage_learn(&b, &m, taken);
-        vs_tage_push(&b, taken);
+        vs_tage_push(&b, taken, 1);
     }
     vs_tage_fini(&a);
     vs_tage_fini(&b);
