@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/mixer.h"
 
-/* 256 lb(1 + (i + 0.5) / 32) */
-const int16_t vs_mixer_log[32] = {
-    6,   17,  28,  38,  49,  59,  68,  78,  87,  96,  105, 113, 122, 130, 138, 146,
-    154, 161, 169, 176, 183, 190, 197, 203, 210, 216, 223, 229, 235, 241, 247, 253,
+/* 256 lb(2^e (1 + (i + 0.5) / 32)), by e and i */
+#define OCTAVE(e)                                                                                  \
+    e + 6, e + 17, e + 28, e + 38, e + 49, e + 59, e + 68, e + 78, e + 87, e + 96, e + 105,        \
+        e + 113, e + 122, e + 130, e + 138, e + 146, e + 154, e + 161, e + 169, e + 176, e + 183,  \
+        e + 190, e + 197, e + 203, e + 210, e + 216, e + 223, e + 229, e + 235, e + 241, e + 247,  \
+        e + 253
+const int16_t vs_mixer_log[16 * 32] = {
+    OCTAVE(0),    OCTAVE(256),  OCTAVE(512),  OCTAVE(768),  OCTAVE(1024), OCTAVE(1280),
+    OCTAVE(1536), OCTAVE(1792), OCTAVE(2048), OCTAVE(2304), OCTAVE(2560), OCTAVE(2816),
+    OCTAVE(3072), OCTAVE(3328), OCTAVE(3584), OCTAVE(3840),
 };
 
 /* 65536 / (1 + 2^(i / 16)): odds of -16 i */

@@ -15,7 +15,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "base/likely.h"
 #include "model/cost.h"
 
 enum {
@@ -36,7 +38,7 @@ struct vs_mixed {
     uint32_t one; /* the probability of a 1 */
 };
 
-extern const int16_t vs_mixer_log[32];
+extern const int16_t vs_mixer_log[16 * 32];
 extern const uint32_t vs_mixer_near[129], vs_mixer_far[32];
 
 static inline void vs_mixer_init(struct vs_mixer *m)
@@ -50,12 +52,14 @@ static inline struct vs_cost vs_mixer_cost(unsigned inputs)
     return (struct vs_cost){.sram = 20 * (uint64_t)inputs};
 }
 
-/* lb of 1 to 65535, in 256ths. */
+/* lb of 1 to 65535, in 256ths: by the exponent and the upper 5 bits below it, which a float shows
+ * side by side. */
 static inline int32_t vs_mixer_lb(uint32_t v)
 {
-    unsigned e = 31 - (unsigned)__builtin_clz(v);
-    uint32_t mantissa = e >= 5 ? v >> (e - 5) : v << (5 - e);
-    return (int32_t)(e * 256) + vs_mixer_log[mantissa & 31];
+    float f = (float)(int32_t)v;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof(bits));
+    return vs_mixer_log[(bits >> 18) - (127u << 5)];
 }
 
 static inline int32_t vs_mixer_odds(uint32_t one)
@@ -81,6 +85,7 @@ static inline struct vs_mixed vs_mixer_mix(const struct vs_mixer *m, const int32
                                            unsigned inputs)
 {
     int64_t sum = 0;
+    VS_UNROLL
     for (unsigned i = 0; i < inputs; i++)
         sum += (int64_t)m->weight[i] * odds[i];
     sum /= 65536;
@@ -101,8 +106,9 @@ static inline void vs_mixer_learn(struct vs_mixer *m, const int32_t *odds, unsig
                                   uint32_t one, bool bit)
 {
     int32_t error = (bit ? 65536 : 0) - (int32_t)one;
-    for (unsigned i = 0; i < inputs; i++) {
-        int32_t w = m->weight[i] + (int32_t)((int64_t)odds[i] * error / (1 << VS_MIXER_RATE));
+    VS_UNROLL
+    for (unsigned i = 0; i < inputs; i++) { /* odds have 13 bits, and the error has 17 */
+        int32_t w = m->weight[i] + odds[i] * error / (1 << VS_MIXER_RATE);
         m->weight[i] = w < -VS_MIXER_MOST ? -VS_MIXER_MOST : w > VS_MIXER_MOST ? VS_MIXER_MOST : w;
     }
 }

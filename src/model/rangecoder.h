@@ -65,6 +65,16 @@ static inline void vs_range_carry(struct vs_range_encoder *e)
         ;
 }
 
+/* Puts the top bytes while the range is small. */
+static inline void vs_range_renew(struct vs_range_encoder *e)
+{
+    while (e->range < VS_RANGE_LEAST) {
+        e->bytes[e->count++] = (uint8_t)(e->low >> 24);
+        e->low <<= 8;
+        e->range <<= 8;
+    }
+}
+
 /* one: the probability of a 1, in 65536ths, 1 to 65535. */
 static inline void vs_range_encode(struct vs_range_encoder *e, uint32_t one, bool bit)
 {
@@ -74,11 +84,19 @@ static inline void vs_range_encode(struct vs_range_encoder *e, uint32_t one, boo
         vs_range_carry(e);
     e->low = low;
     e->range = bit ? split : e->range - split;
-    while (e->range < VS_RANGE_LEAST) {
-        e->bytes[e->count++] = (uint8_t)(e->low >> 24);
-        e->low <<= 8;
-        e->range <<= 8;
-    }
+    vs_range_renew(e);
+}
+
+/* The same at even odds, where a branch on the bit would often be foreseen wrongly. */
+static inline void vs_range_encode_even(struct vs_range_encoder *e, bool bit)
+{
+    uint32_t split = vs_range_split(e->range, 1u << 15), upper = (uint32_t)bit - 1;
+    uint32_t low = e->low + (split & upper);
+    if (unlikely(low < e->low))
+        vs_range_carry(e);
+    e->low = low;
+    e->range = split + (e->range & 1 & upper);
+    vs_range_renew(e);
 }
 
 /* Ends the code, whose last byte is padded with zeros at the bottom. Returns its bits. */

@@ -7,8 +7,8 @@
 
 struct core {
     uint64_t icnt;         /* instructions since its last event */
-    uint64_t instructions; /* all, up to its last step */
     uint64_t pc;           /* where it goes after its last step */
+    uint64_t instructions; /* all, up to its last step */
     uint64_t target;       /* the last one in a packet */
     bool alive;
 };

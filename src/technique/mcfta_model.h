@@ -102,7 +102,7 @@ VS_MCFTA_INLINE bool vs_mcfta_even(struct vs_mcfta_coder *c, bool bit, bool deco
 {
     if (decoding)
         return vs_range_decode(&c->in, 1u << 15);
-    vs_range_encode(&c->out, 1u << 15, bit);
+    vs_range_encode_even(&c->out, bit);
     return bit;
 }
 
@@ -141,12 +141,13 @@ static inline uint32_t vs_mcfta_hash(uint64_t v, unsigned log)
     return (uint32_t)(v * UINT64_C(0x9e3779b97f4a7c15) >> (64 - log));
 }
 
-VS_MCFTA_INLINE void vs_mcfta_find(struct vs_mcfta_model *m, uint64_t pc,
+VS_MCFTA_INLINE void vs_mcfta_find(struct vs_mcfta_model *m, unsigned views, uint64_t pc,
                                    const struct vs_tagged_guess *g, struct vs_mcfta_places *at)
 {
     struct vs_mcfta_mix *x = &m->mix;
     at->own = &x->own[vs_mcfta_hash(pc, x->log)];
-    for (unsigned i = 0; i < x->views; i++) {
+    VS_UNROLL
+    for (unsigned i = 0; i < views; i++) {
         const struct vs_mcfta_view *v = &vs_mcfta_views[i];
         uint64_t seen = (m->tagged.tage.recent & ((UINT64_C(1) << v->history) - 1)) |
                         (*at->own & ((UINT64_C(1) << v->own) - 1));
@@ -159,14 +160,14 @@ VS_MCFTA_INLINE void vs_mcfta_find(struct vs_mcfta_model *m, uint64_t pc,
 }
 
 /* Codes a bit under the mixture of `first` and the tables. */
-VS_MCFTA_INLINE bool vs_mcfta_mixed(struct vs_mcfta_model *m, struct vs_mcfta_coder *c,
-                                    struct vs_probability *first, const struct vs_mcfta_places *at,
-                                    bool bit, bool decoding)
+VS_MCFTA_INLINE bool vs_mcfta_mixed(struct vs_mcfta_model *m, unsigned views,
+                                    struct vs_mcfta_coder *c, struct vs_probability *first,
+                                    const struct vs_mcfta_places *at, bool bit, bool decoding)
 {
-    const unsigned views = m->mix.views;
     int32_t odds[1 + VS_MCFTA_VIEWS_MAX];
     struct vs_mixed set = {0};
     odds[0] = vs_mixer_odds(vs_probability_of_one(first));
+    VS_UNROLL
     for (unsigned i = 0; i < views; i++)
         odds[1 + i] = vs_mixer_odds(vs_probability_of_one(at->p[i]));
     const struct vs_mixed state = vs_mixer_mix(at->mixer, odds, 1 + views);
@@ -183,9 +184,23 @@ VS_MCFTA_INLINE bool vs_mcfta_mixed(struct vs_mcfta_model *m, struct vs_mcfta_co
     if (at->set)
         vs_mixer_learn(at->set, odds, 1 + views, set.one, bit);
     vs_probability_learn(first, bit, m->rate);
+    VS_UNROLL
     for (unsigned i = 0; i < views; i++)
         vs_probability_learn(at->p[i], bit, m->rate);
     return bit;
+}
+
+/* Codes whether a prediction is wrong under a mixture. */
+VS_MCFTA_INLINE bool vs_mcfta_wrong(struct vs_mcfta_model *m, unsigned views,
+                                    struct vs_mcfta_coder *c, uint64_t pc,
+                                    const struct vs_tagged_guess *g, struct vs_probability *first,
+                                    bool wrong, bool decoding)
+{
+    struct vs_mcfta_places at;
+    vs_mcfta_find(m, views, pc, g, &at);
+    wrong = vs_mcfta_mixed(m, views, c, first, &at, wrong, decoding);
+    *at.own = (uint16_t)(*at.own << 1 | (g->prediction != wrong));
+    return wrong;
 }
 
 /* Codes and learns a conditional direct branch. Returns whether it is taken; *wrong is whether that
@@ -194,15 +209,36 @@ VS_MCFTA_INLINE bool vs_mcfta_outcome(struct vs_mcfta_model *m, struct vs_mcfta_
                                       uint64_t pc, bool taken, bool *wrong, bool decoding)
 {
     struct vs_tagged_guess g;
-    struct vs_mcfta_places at;
     vs_tagged_look(&m->tagged, pc, &g);
     struct vs_probability *p = &m->outcomes[vs_mcfta_outcome_context(m, &g)];
-    if (m->mix.log) {
-        vs_mcfta_find(m, pc, &g, &at);
-        *wrong = vs_mcfta_mixed(m, c, p, &at, taken != g.prediction, decoding);
-        *at.own = (uint16_t)(*at.own << 1 | (g.prediction != *wrong));
-    } else {
-        *wrong = vs_mcfta_bit(c, p, m->rate, taken != g.prediction, decoding);
+    const bool differs = taken != g.prediction;
+    const unsigned views = m->mix.log ? m->mix.views : 0;
+    /* compiled for each number of views, so that loops over them are written out */
+    switch (views) {
+    case 0:
+        *wrong = vs_mcfta_bit(c, p, m->rate, differs, decoding);
+        break;
+    case 1:
+        *wrong = vs_mcfta_wrong(m, 1, c, pc, &g, p, differs, decoding);
+        break;
+    case 2:
+        *wrong = vs_mcfta_wrong(m, 2, c, pc, &g, p, differs, decoding);
+        break;
+    case 3:
+        *wrong = vs_mcfta_wrong(m, 3, c, pc, &g, p, differs, decoding);
+        break;
+    case 4:
+        *wrong = vs_mcfta_wrong(m, 4, c, pc, &g, p, differs, decoding);
+        break;
+    case 5:
+        *wrong = vs_mcfta_wrong(m, 5, c, pc, &g, p, differs, decoding);
+        break;
+    case 6:
+        *wrong = vs_mcfta_wrong(m, 6, c, pc, &g, p, differs, decoding);
+        break;
+    default:
+        *wrong = vs_mcfta_wrong(m, VS_MCFTA_VIEWS_MAX, c, pc, &g, p, differs, decoding);
+        break;
     }
     taken = g.prediction != *wrong;
     vs_tagged_learn(&m->tagged, &g, taken);

@@ -83,7 +83,9 @@ struct bits {
     size_t count;
 };
 
-/* Likely bits, unlikely ones, and runs that make carries. */
+enum { EVEN = 1 << 15 }; /* the odds that have a function of their own */
+
+/* Likely bits, unlikely ones, even ones, and runs that make carries. */
 static void choose(struct bits *b, uint64_t seed)
 {
     struct rng rng = rng_init(seed);
@@ -91,7 +93,9 @@ static void choose(struct bits *b, uint64_t seed)
     for (size_t i = 0; i < b->count; i++) {
         b->one[i] = seed % 4 == 0   ? 65535
                     : seed % 4 == 1 ? 1
-                                    : 1 + (uint32_t)rng_below(&rng, 65535);
+                    : seed % 7 == 0 || rng_below(&rng, 4) == 0
+                        ? EVEN
+                        : 1 + (uint32_t)rng_below(&rng, 65535);
         b->bit[i] = seed % 5 == 0 ? rng_below(&rng, 2) : rng_below(&rng, 65536) < b->one[i];
     }
 }
@@ -101,7 +105,10 @@ static size_t encode(const struct bits *b, uint8_t *bytes)
     struct vs_range_encoder e;
     vs_range_encoder_start(&e, bytes);
     for (size_t i = 0; i < b->count; i++)
-        vs_range_encode(&e, b->one[i], b->bit[i]);
+        if (b->one[i] == EVEN)
+            vs_range_encode_even(&e, b->bit[i]);
+        else
+            vs_range_encode(&e, b->one[i], b->bit[i]);
     return vs_range_encoder_end(&e);
 }
 
