@@ -19,6 +19,8 @@ struct plain {
         int counter, useful;
     } entries[VS_TAGE_TABLES_MAX][512];
     int base[1024], choice, tick;
+    unsigned halved; /* how often useful bits were, */
+    unsigned parted; /* and a provider's became 0 in the step that still took it for useful */
     unsigned lfsr;
     bool history[2 * STEPS]; /* the oldest first */
     size_t bits;
@@ -124,6 +126,7 @@ static void plain_allocate(struct plain *p, const struct said *s, bool taken)
     if (p->tick < 255)
         return;
     p->tick = 0;
+    p->halved++;
     for (unsigned table = 0; table < p->c.tables; table++)
         for (unsigned k = 0; k < p->c.entries; k++)
             p->entries[table][k].useful /= 2;
@@ -139,13 +142,15 @@ static void tell(struct plain *p, const struct said *s, bool taken)
     }
     int *useful = &p->entries[s->provider][s->index[s->provider]].useful;
     int *counter = counter_at(p, s, s->provider);
-    bool fresh = weak(*counter) && !*useful, differ = s->longest != s->other;
+    const bool was_useful = *useful;
+    bool fresh = weak(*counter) && !was_useful, differ = s->longest != s->other;
     if (fresh && differ)
         move(&p->choice, s->other == taken, -8, 7);
     if (s->prediction != taken && !(fresh && s->longest == taken))
         plain_allocate(p, s, taken);
     move(counter, taken, -4, 3);
-    if (!*useful) {
+    p->parted += was_useful && !*useful;
+    if (!was_useful) {
         bool base = s->alternative < 0;
         move(counter_at(p, s, s->alternative), taken, base ? -2 : -4, base ? 1 : 3);
     }
@@ -184,7 +189,8 @@ static bool outcome(const struct plain *p, struct rng *rng, uint64_t pc)
     }
 }
 
-static void compare(const struct vs_tage_config *c, uint64_t seed)
+/* Returns how often the useful bits were halved under a provider that they had kept useful. */
+static unsigned compare(const struct vs_tage_config *c, uint64_t seed)
 {
     struct vs_tage t;
     struct rng rng = rng_init(seed);
@@ -204,18 +210,22 @@ static void compare(const struct vs_tage_config *c, uint64_t seed)
             p->history[p->bits++] = taken;
         }
     }
+    unsigned parted = p->parted;
     free(p);
     vs_tage_fini(&t);
+    return parted;
 }
 
 TEST(does_as_the_text_says)
 {
     static const struct vs_tage_config configs[] = {
         {256, 64, 8, 8, 3, 120}, {2, 2, 1, 4, 1, 1},        {1024, 512, 16, 15, 1, 1000},
-        {16, 8, 3, 5, 7, 7},     {64, 128, 11, 11, 5, 300},
+        {16, 8, 3, 5, 7, 7},     {64, 128, 11, 11, 5, 300}, {64, 2, 12, 4, 2, 60},
     };
+    unsigned parted = 0;
     for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++)
-        compare(&configs[i], i);
+        parted += compare(&configs[i], i);
+    CHECK(parted);
 }
 
 TEST(chooses_geometric_lengths)
