@@ -3,28 +3,33 @@
 # Recorder or program is killed with SIGKILL, which nobody can prepare for, at any moment: while Valgrind starts, while the
 # program runs, while the run is sealed. Nothing goes on for ever, a program whose recorder is gone comes to its own end, and
 # whatever is left reads: a run passes `check`, and from a partial file `salvage` makes a run or says that there is nothing.
-# A few dozen times; with VESTIGE_LONG=1 a thousand times.
+# A few dozen times, two side by side; with VESTIGE_LONG=1 a thousand times.
 . "$(dirname "$0")/lib.sh"
 
 cd "$T" || exit 2
 times=24
 [ -z "$brief" ] || times=9
 [ -z "$long" ] || times=1000
-RANDOM=1
+native=$(workload host sha) threads=$(workload host fft) simulated=$(workload rv64 fft)
 
-# pause N: for a while that has nothing to do with what the others do.
-pause() {
-    local i
-    for ((i = 0; i < $1; i++)); do :; done
+# mark_of WORKER, all_gone: no process has the worker's mark in its environment any more.
+mark_of() {
+    echo "KILLS_MARK=$T.$1"
+}
+all_gone() {
+    ! grep -qsxz "$mark" /proc/[0-9]*/environ
 }
 
-# all_gone: no process has the mark in its environment any more.
-all_gone() {
-    local file
-    for file in /proc/[0-9]*/environ; do
-        grep -qz "^KILLS_MARK=$T\$" "$file" 2>/dev/null && return 1
-    done
-    return 0
+# What is recorded, and who is killed.
+victims=(recorder program recorder program both recorder)
+recorded() {
+    case $1 in
+    0 | 1) echo --all -o k.vest -- "$native" -n 500 ;;
+    2) echo --inputs -o k.vest -- "$threads" -n 16 -p 4 ;;
+    3) echo --inputs -o k.vest -- "$native" -n 500 ;;
+    4) echo --all -o k.vest -- "$threads" -n 16 -p 4 ;;
+    5) echo -o k.vest --cores 4 -- "$simulated" -n 16 -p 4 ;;
+    esac
 }
 
 # expect_readable: what the recording left, whatever that is; counts it.
@@ -48,16 +53,26 @@ expect_readable() {
     fi
 }
 
-# killed VICTIM WORDS...: starts a recording, waits a little, kills, and looks at what is left.
+# killed KIND: starts a recording, waits, kills, and looks at what is left. The wait is any part of the microseconds that
+# the kind seems to take, ${span[KIND]}: they become fewer whenever it is over by then, and else more, so that about one
+# in six kills comes too late, however fast the machine is.
 killed() {
-    local victim=$1 recorder program
-    shift
+    local victim=${victims[$1]} recorder program wait
+    local -a words
+    read -ra words <<<"$(recorded "$1")"
     rm -f k.vest k.vest.partial s.vest
-    _command="record $*, $victim killed"
-    KILLS_MARK=$T "$VESTIGE" record -q "$@" >"$out" 2>"$err" </dev/null &
+    _command="record ${words[*]}, $victim killed"
+    env "$mark" "$VESTIGE" record -q "${words[@]}" >"$out" 2>"$err" </dev/null &
     recorder=$!
-    pause $((RANDOM * RANDOM % 250000))
+    printf -v wait '%07d' $(((RANDOM * 32768 + RANDOM) % span[$1]))
+    sleep "${wait:0:-6}.${wait: -6}"
     program=$(pgrep -P $recorder)
+    if has_ended $recorder; then
+        late=$((late + 1))
+        span[$1]=$((span[$1] * 5 / 6))
+    else
+        span[$1]=$((span[$1] * 31 / 30 + 1000))
+    fi
     case $victim in
     recorder) kill -KILL $recorder ;;
     program) [ -z "$program" ] || kill -KILL $program ;;
@@ -68,19 +83,29 @@ killed() {
     expect_readable
 }
 
-native=$(workload host sha) threads=$(workload host fft) simulated=$(workload rv64 fft)
-sealed=0 saved=0
+# worker NUMBER: every other kill, in a folder of its own. Its status says whether all went well.
+worker() {
+    local round mark sealed=0 saved=0 late=0
+    local -a span=(1000000 1000000 1000000 1000000 1000000 1000000)
+    mark=$(mark_of "$1")
+    RANDOM=$((1 + $1)) out=$out.$1 err=$err.$1
+    mkdir "worker$1" && cd "worker$1" || exit 2
+    for ((round = $1; round < times; round += 2)); do
+        killed $((round / 2 % 6))
+    done
+    echo "$sealed $saved $late" >counts
+    exit $_bad
+}
+
 begin leaves_what_can_be_read
-for ((round = 0; round < times; round++)); do
-    case $((round % 6)) in
-    0) killed recorder -o k.vest -- "$native" -n 1000 ;;
-    1) killed program -o k.vest -- "$threads" -n 17 -p 4 ;;
-    2) killed recorder --inputs -o k.vest -- "$threads" -n 17 -p 4 ;;
-    3) killed program --inputs -o k.vest -- "$native" -n 1000 ;;
-    4) killed both -o k.vest -- "$threads" -n 17 -p 4 ;;
-    5) killed recorder -o k.vest --cores 4 -- "$simulated" -n 17 -p 4 ;;
-    esac
+worker 0 &
+first=$!
+worker 1 &
+second=$!
+for process in $first $second; do
+    wait $process || fail 'as was said'
 done
-echo "$times killed: $sealed sealed, $saved saved"
+read -r sealed saved late <<<"$(awk '{ a += $1; b += $2; c += $3 } END { print a, b, c }' worker?/counts)"
+echo "$times killed: $sealed sealed, $saved saved, $late too late"
 
 finish
