@@ -4,6 +4,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,8 @@ double bench_scale(const struct bench *b);
 
 /* A folder for scratch files. */
 const char *bench_folder(const struct bench *b);
+/* Whether this one of a benchmark's programs is to be measured. */
+bool bench_wants(const struct bench *b, const char *run);
 
 /* The benchmarks. */
 void bench_vest(struct bench *b);

@@ -352,7 +352,8 @@ void bench_long(struct bench *b)
     snprintf(p.out, sizeof(p.out), "%s/long.out", bench_folder(b));
     snprintf(p.text, sizeof(p.text), "%s/long.txt", bench_folder(b));
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
-        one(b, &p, &programs[i]);
+        if (bench_wants(b, programs[i].name))
+            one(b, &p, &programs[i]);
     unlink(p.run);
     unlink(p.out);
     unlink(p.text);

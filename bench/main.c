@@ -19,7 +19,7 @@ struct bench {
     size_t count, capacity;
     unsigned repeats;
     double scale;
-    const char *folder;
+    const char *folder, *only;
 };
 
 static const struct {
@@ -65,6 +65,11 @@ double bench_scale(const struct bench *b)
 const char *bench_folder(const struct bench *b)
 {
     return b->folder;
+}
+
+bool bench_wants(const struct bench *b, const char *run)
+{
+    return !b->only || strcmp(b->only, run) == 0;
 }
 
 void bench_row(struct bench *b, const char *group, const char *name, const char *metric,
@@ -144,7 +149,8 @@ static void usage(FILE *f)
                "  --json FILE      also write the rows as JSON\n"
                "  --folder DIR     scratch files go here (default: $TMPDIR or /tmp)\n"
                "  --repeats N      take the best of N (default 5)\n"
-               "  --scale X        multiply the amount of work (default 1)\n");
+               "  --scale X        multiply the amount of work (default 1)\n"
+               "  --only RUN       in long, only this program\n");
 }
 
 int main(int argc, char **argv)
@@ -171,6 +177,8 @@ int main(int argc, char **argv)
             b.repeats = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--scale") == 0 && atof(argv[i + 1]) > 0)
             b.scale = atof(argv[++i]);
+        else if (strcmp(argv[i], "--only") == 0)
+            b.only = argv[++i];
         else
             bench_fail("%s %s: not understood; see --help", argv[i], argv[i + 1]);
     }

@@ -11,11 +11,6 @@ static IRTemp call64(struct work *w, IRDirty *d)
     return d->tmp;
 }
 
-static Bool is_wide(IRType type)
-{
-    return sizeofIRType(type) > 8;
-}
-
 /* An access that others of the instruction follow is marked. */
 static enum vs_access access_at(const struct work *w, Int i)
 {
@@ -24,30 +19,47 @@ static enum vs_access access_at(const struct work *w, Int i)
 
 IRExpr *read_memory(struct work *w, IRType type, IRExpr *addr, enum vs_access access, IRExpr *guard)
 {
-    const struct site *s = new_site(w, (unsigned)sizeofIRType(type), access);
-    IRExpr **args = mkIRExprVec_3(IRExpr_GSPTR(), addr, pointer(s));
-    if (is_wide(type)) {
-        add(w, IRStmt_Dirty(CALL(helper_read_wide, args, guard)));
+    IRExpr **args = mkIRExprVec_3(IRExpr_GSPTR(), addr, u64(spot_in(w, access)));
+    IRTemp t = newIRTemp(w->out->tyenv, Ity_I64);
+    switch (sizeofIRType(type)) {
+    case 1:
+        call64(w, CALL_FOR(t, helper_read_1, args, guard));
+        break;
+    case 2:
+        call64(w, CALL_FOR(t, helper_read_2, args, guard));
+        break;
+    case 4:
+        call64(w, CALL_FOR(t, helper_read_4, args, guard));
+        break;
+    case 8:
+        call64(w, CALL_FOR(t, helper_read_8, args, guard));
+        break;
+    case 16:
+        add(w, IRStmt_Dirty(CALL(helper_read_16, args, guard)));
+        return IRExpr_Get(LANE(wide), type);
+    default:
+        add(w, IRStmt_Dirty(CALL(helper_read_32, args, guard)));
         return IRExpr_Get(LANE(wide), type);
     }
-    IRTemp t = newIRTemp(w->out->tyenv, Ity_I64);
-    call64(w, CALL_FOR(t, helper_read, args, guard));
     return narrow(w, type, t);
 }
 
 static void write_memory(struct work *w, IRType type, IRExpr *addr, IRExpr *data,
                          enum vs_access access, IRExpr *guard)
 {
-    const struct site *s = new_site(w, (unsigned)sizeofIRType(type), access);
-    if (is_wide(type)) {
+    const unsigned size = (unsigned)sizeofIRType(type);
+    const bool wide = size > 8;
+    if (wide)
         add(w, IRStmt_Put(LANE(wide), data));
-        add(w, IRStmt_Dirty(CALL(helper_write_wide, mkIRExprVec_3(IRExpr_GSPTR(), addr, pointer(s)),
-                                 guard)));
-        return;
-    }
-    IRExpr *value = widen(w, type, data);
-    add(w, IRStmt_Dirty(
-               CALL(helper_write, mkIRExprVec_4(IRExpr_GSPTR(), addr, pointer(s), value), guard)));
+    IRExpr *value = wide ? u64(0) : widen(w, type, data);
+    IRExpr **args = mkIRExprVec_4(IRExpr_GSPTR(), addr, u64(spot_in(w, access)), value);
+    IRDirty *call = size == 1    ? CALL(helper_write_1, args, guard)
+                    : size == 2  ? CALL(helper_write_2, args, guard)
+                    : size == 4  ? CALL(helper_write_4, args, guard)
+                    : size == 8  ? CALL(helper_write_8, args, guard)
+                    : size == 16 ? CALL(helper_write_16, args, guard)
+                                 : CALL(helper_write_32, args, guard);
+    add(w, IRStmt_Dirty(call));
 }
 
 static void rewrite_load(struct work *w, Int i)
@@ -193,8 +205,9 @@ static bool is_port(const IRDirty *d)
 /* Goes on with the block as if the instruction could not be decoded. */
 void refuse(struct work *w)
 {
-    const struct site *s = new_site(w, 0, VS_ACCESS_PLAIN);
-    add(w, IRStmt_Dirty(CALL(helper_refuse, mkIRExprVec_2(IRExpr_GSPTR(), pointer(s)), NULL)));
+    need_registers(w);
+    IRExpr **args = mkIRExprVec_2(IRExpr_GSPTR(), u64(spot_in(w, VS_ACCESS_PLAIN)));
+    add(w, IRStmt_Dirty(CALL(helper_refuse, args, NULL)));
 }
 
 /* Copies what a helper does to registers. */
@@ -295,8 +308,9 @@ static void rewrite_nondet(struct work *w, const IRDirty *d, enum nondet kind)
                     : kind == NONDET_RDTSCP
                         ? 8 * sizeof(rdtscp_sets) / sizeof(rdtscp_sets[0])
                         : (unsigned)sizeofIRType(typeOfIRTemp(w->in->tyenv, d->tmp));
-    const struct site *s = new_site(w, size, VS_ACCESS_PLAIN);
-    IRExpr **args = mkIRExprVec_2(IRExpr_GSPTR(), pointer(s));
+    need_registers(w);
+    IRExpr **args =
+        mkIRExprVec_3(IRExpr_GSPTR(), u64(spot_in(w, VS_ACCESS_PLAIN)), u64((uint64_t)size));
     IRDirty *call = kind == NONDET_CPUID    ? CALL(helper_cpuid, args, d->guard)
                     : kind == NONDET_RDTSCP ? CALL(helper_rdtscp, args, d->guard)
                                             : CALL_FOR(d->tmp, helper_outside, args, d->guard);
@@ -326,12 +340,13 @@ static void check_division(struct work *w, const IRStmt *st)
     const IRExpr *e = st->Ist.WrTmp.data;
     IROp op = e->Iex.Binop.op;
     bool large = op == Iop_DivModU128to64 || op == Iop_DivModS128to64;
-    const struct site *s = new_site(w, large ? 8 : 4, VS_ACCESS_PLAIN);
+    const uint64_t size = large ? 8 : 4;
+    need_registers(w);
     IRExpr *dividend = e->Iex.Binop.arg1, *divisor = e->Iex.Binop.arg2;
     IRExpr *high = large ? rd(unop(w, Ity_I64, Iop_128HIto64, dividend)) : u64(0);
     IRExpr *low = large ? rd(unop(w, Ity_I64, Iop_128to64, dividend)) : dividend;
-    IRExpr **args = mkIRExprVec_5(IRExpr_GSPTR(), pointer(s), high, low,
-                                  large ? divisor : widen(w, Ity_I32, divisor));
+    IRExpr **args = mkIRExprVec_6(IRExpr_GSPTR(), u64(spot_in(w, VS_ACCESS_PLAIN)), high, low,
+                                  large ? divisor : widen(w, Ity_I32, divisor), u64(size));
     bool is_signed = op == Iop_DivModS64to32 || op == Iop_DivModS128to64;
     add(w, IRStmt_Dirty(is_signed ? CALL(helper_check_signed, args, NULL)
                                   : CALL(helper_check_unsigned, args, NULL)));
@@ -341,9 +356,10 @@ static void check_division(struct work *w, const IRStmt *st)
 
 IRTemp read_outside(struct work *w)
 {
-    const struct site *s = new_site(w, 8, VS_ACCESS_PLAIN);
+    need_registers(w);
+    IRExpr **args = mkIRExprVec_3(IRExpr_GSPTR(), u64(spot_in(w, VS_ACCESS_PLAIN)), u64(8));
     IRTemp t = newIRTemp(w->out->tyenv, Ity_I64);
-    return call64(w, CALL_FOR(t, helper_outside, mkIRExprVec_2(IRExpr_GSPTR(), pointer(s)), NULL));
+    return call64(w, CALL_FOR(t, helper_outside, args, NULL));
 }
 
 static bool is_access(const IRStmt *st)

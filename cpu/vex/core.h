@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <libvex_basictypes.h>
 #include <libvex_guest_amd64.h>
@@ -54,26 +55,81 @@ struct frame {
 
 #define LANE(member) ((Int)(offsetof(struct frame, lane) + offsetof(struct lane, member)))
 
-/* A place in translated code that calls a helper. */
+/* A place in translated code that calls a helper, as one word, which the code has at hand: from the
+ * top, 48 bits of the instruction's address, 8 bits to add to the count at the block's beginning
+ * (see core_stand), the enum vs_access, and whether the instruction changes registers before its
+ * last access. */
+typedef uint64_t Spot;
+
+enum { SPOT_UNDO = 1, SPOT_ACCESS_SHIFT = 1, SPOT_ACCESS_MASK = 3, SPOT_RETIRED_SHIFT = 8 };
+enum { SPOT_PC_SHIFT = 16 };
+
+/* Whether the address is one that a spot has room for, as code's are. */
+static inline bool spot_fits(uint64_t pc)
+{
+    return (uint64_t)((int64_t)(pc << SPOT_PC_SHIFT) >> SPOT_PC_SHIFT) == pc;
+}
+
+static inline Spot spot_of(uint64_t pc, int retired, enum vs_access access, bool undo)
+{
+    return pc << SPOT_PC_SHIFT | (uint64_t)(uint8_t)retired << SPOT_RETIRED_SHIFT |
+           (uint64_t)access << SPOT_ACCESS_SHIFT | (undo ? SPOT_UNDO : 0);
+}
+
+static inline enum vs_access spot_access(Spot spot)
+{
+    return (enum vs_access)(spot >> SPOT_ACCESS_SHIFT & SPOT_ACCESS_MASK);
+}
+
+/* What a call of one of VEX's own helpers on memory does. */
 struct site {
-    uint64_t pc;
-    int32_t retired; /* what to add to the count at the block's beginning; see core_stand */
+    Spot spot;
+    void *helper;
     uint16_t size;   /* bytes */
-    uint8_t access;  /* enum vs_access */
-    bool undo;       /* the instruction changes registers before its last access */
-    uint16_t effect; /* of VEX's helper on memory: IREffect */
-    uint8_t address; /* which of that helper's arguments is the address, ... */
-    uint16_t offset; /* ... from which the operand is so far away */
+    uint16_t effect; /* IREffect */
+    uint16_t offset; /* of the operand from the address, ... */
+    uint8_t address; /* ... which is this argument of it */
     uint8_t parts;   /* in how many parts it writes its operand, ... */
     struct {
         uint16_t offset, size;
     } part[2];      /* ... which these are */
     bool has_state; /* its first argument is the guest's state */
-    void *helper;
-    /* of a branch */
-    struct vs_insn insn;
-    uint64_t to; /* if its exit is taken, or 0: then it goes where the call says */
 };
+
+/* What is told about a branch, again as one word: 55 bits of its target, if that is direct, its
+ * flags but for VS_BR_TAKEN, its length, and whether it is negated. */
+typedef uint64_t Branch;
+
+enum {
+    BRANCH_NEGATED = 1,
+    BRANCH_LENGTH_SHIFT = 1,
+    BRANCH_FLAGS_SHIFT = 5,
+    BRANCH_TARGET_SHIFT = 9
+};
+
+static inline Branch branch_of(const struct vs_insn *insn)
+{
+    return insn->target << BRANCH_TARGET_SHIFT | (uint64_t)insn->branch << BRANCH_FLAGS_SHIFT |
+           (uint64_t)insn->length << BRANCH_LENGTH_SHIFT | (insn->negated ? BRANCH_NEGATED : 0);
+}
+
+_Static_assert(offsetof(struct vs_insn, target) == 0 && offsetof(struct vs_insn, length) == 8 &&
+                   offsetof(struct vs_insn, kind) == 9 && offsetof(struct vs_insn, branch) == 10 &&
+                   offsetof(struct vs_insn, negated) == 14 && sizeof(struct vs_insn) == 16,
+               "as below");
+
+/* By words: a processor waits for bytes that it stores if it loads more than those. */
+static inline struct vs_insn branch_insn(Branch b)
+{
+    const uint64_t words[2] = {
+        (uint64_t)((int64_t)b >> BRANCH_TARGET_SHIFT),
+        (b >> BRANCH_LENGTH_SHIFT & 15) | VS_INSN_BRANCH << 8 |
+            (b >> BRANCH_FLAGS_SHIFT & 15) << 16 | (b & BRANCH_NEGATED) << 48,
+    };
+    struct vs_insn insn;
+    memcpy(&insn, words, sizeof(insn));
+    return insn;
+}
 
 struct core {
     struct vs_cpu cpu;
@@ -90,12 +146,12 @@ static inline struct core *core_of(Guest *guest)
     return (struct core *)((uint8_t *)guest - offsetof(struct core, frame));
 }
 
-/* Makes pc and retired those of the instruction that the site belongs to. The event counter goes
+/* Makes pc and retired those of the instruction that the spot is in. The event counter goes
  * down by one for each instruction, at the latest when the block is left. */
-static inline void core_stand(struct core *c, const struct site *s)
+static inline void core_stand(struct core *c, Spot spot)
 {
-    c->cpu.pc = s->pc;
-    c->cpu.retired = c->counted + (uint64_t)(int64_t)s->retired -
+    c->cpu.pc = (uint64_t)((int64_t)spot >> SPOT_PC_SHIFT);
+    c->cpu.retired = c->counted + (uint64_t)(int64_t)(int8_t)(spot >> SPOT_RETIRED_SHIFT) -
                      (uint64_t)(int64_t)(int32_t)c->frame.guest.host_EvC_COUNTER;
 }
 

@@ -10,11 +10,11 @@
 #include "base/likely.h"
 #include "enter.h"
 
-/* Leaves translated code before the site's instruction. */
-static _Noreturn void leave(struct core *c, const struct site *s, int stop)
+/* Leaves translated code before the spot's instruction. */
+static _Noreturn void leave(struct core *c, Spot spot, int stop)
 {
-    core_stand(c, s);
-    if (s->undo) {
+    core_stand(c, spot);
+    if (spot & SPOT_UNDO) {
         c->undo.host_EvC_COUNTER = c->frame.guest.host_EvC_COUNTER;
         c->undo.host_EvC_FAILADDR = c->frame.guest.host_EvC_FAILADDR;
         c->frame.guest = c->undo;
@@ -23,110 +23,111 @@ static _Noreturn void leave(struct core *c, const struct site *s, int stop)
     enter_escape(&c->frame);
 }
 
-static void get_bytes(struct core *c, uint64_t addr, const struct site *s, void *bytes)
+static inline __attribute__((always_inline)) void get_bytes(struct core *c, uint64_t addr,
+                                                            Spot spot, unsigned size,
+                                                            enum vs_access access, void *bytes)
 {
     struct vs_cpu_memory *memory = c->cpu.memory;
-    core_stand(c, s);
-    int r = memory->ops->read(memory, &c->cpu, addr, s->size, s->access, bytes);
+    core_stand(c, spot);
+    int r = memory->ops->read(memory, &c->cpu, addr, size, access, bytes);
     if (unlikely(r))
-        leave(c, s, r == VS_CPU_FAULT ? VS_STOP_LOAD_FAULT : r);
+        leave(c, spot, r == VS_CPU_FAULT ? VS_STOP_LOAD_FAULT : r);
 }
 
 /* Where code changes, a memory of ours says so between runs; one that says it here is believed when
  * the block ends. */
-static void put_bytes(struct core *c, uint64_t addr, const struct site *s, const void *bytes)
+static inline __attribute__((always_inline)) void put_bytes(struct core *c, uint64_t addr,
+                                                            Spot spot, unsigned size,
+                                                            enum vs_access access,
+                                                            const void *bytes)
 {
     struct vs_cpu_memory *memory = c->cpu.memory;
-    core_stand(c, s);
-    int r = memory->ops->write(memory, &c->cpu, addr, s->size, s->access, bytes);
+    core_stand(c, spot);
+    int r = memory->ops->write(memory, &c->cpu, addr, size, access, bytes);
     if (unlikely(r == VS_CPU_CODE))
         c->code_changed = true;
     else if (unlikely(r))
-        leave(c, s, r == VS_CPU_FAULT ? VS_STOP_STORE_FAULT : r);
+        leave(c, spot, r == VS_CPU_FAULT ? VS_STOP_STORE_FAULT : r);
 }
 
-/* Reads back what the memory wrote, not more: a processor forwards a store only to a load that is
+/* Read back what the memory wrote, not more: a processor forwards a store only to a load that is
  * within it, and otherwise waits. */
-uint64_t helper_read(Guest *g, uint64_t addr, const struct site *s)
-{
-    union {
-        uint8_t u8;
-        uint16_t u16;
-        uint32_t u32;
-        uint64_t u64;
-    } value;
-    get_bytes(core_of(g), addr, s, &value);
-    return s->size == 8   ? value.u64
-           : s->size == 4 ? value.u32
-           : s->size == 1 ? value.u8
-                          : value.u16;
-}
+#define NUMBER(size, type)                                                                         \
+    uint64_t helper_read_##size(Guest *g, uint64_t addr, Spot spot)                                \
+    {                                                                                              \
+        type value;                                                                                \
+        get_bytes(core_of(g), addr, spot, size, spot_access(spot), &value);                        \
+        return value;                                                                              \
+    }                                                                                              \
+    void helper_write_##size(Guest *g, uint64_t addr, Spot spot, uint64_t value)                   \
+    {                                                                                              \
+        put_bytes(core_of(g), addr, spot, size, spot_access(spot), &value);                        \
+    }
+#define WIDE(size)                                                                                 \
+    void helper_read_##size(Guest *g, uint64_t addr, Spot spot)                                    \
+    {                                                                                              \
+        struct core *c = core_of(g);                                                               \
+        get_bytes(c, addr, spot, size, spot_access(spot), c->frame.lane.wide);                     \
+    }                                                                                              \
+    void helper_write_##size(Guest *g, uint64_t addr, Spot spot, uint64_t unused)                  \
+    {                                                                                              \
+        struct core *c = core_of(g);                                                               \
+        (void)unused;                                                                              \
+        put_bytes(c, addr, spot, size, spot_access(spot), c->frame.lane.wide);                     \
+    }
 
-void helper_read_wide(Guest *g, uint64_t addr, const struct site *s)
-{
-    struct core *c = core_of(g);
-    get_bytes(c, addr, s, c->frame.lane.wide);
-}
-
-void helper_write(Guest *g, uint64_t addr, const struct site *s, uint64_t value)
-{
-    put_bytes(core_of(g), addr, s, &value);
-}
-
-void helper_write_wide(Guest *g, uint64_t addr, const struct site *s)
-{
-    struct core *c = core_of(g);
-    put_bytes(c, addr, s, c->frame.lane.wide);
-}
+NUMBER(1, uint8_t)
+NUMBER(2, uint16_t)
+NUMBER(4, uint32_t)
+NUMBER(8, uint64_t)
+WIDE(16)
+WIDE(32)
 
 /* ---- values from outside --------------------------------------------------------------------- */
 
-static void get_outside(struct core *c, const struct site *s, void *bytes)
+static void get_outside(struct core *c, Spot spot, uint64_t size, void *bytes)
 {
     struct vs_cpu_memory *memory = c->cpu.memory;
-    core_stand(c, s);
-    int r = memory->ops->outside(memory, &c->cpu, VS_COUNTER_OTHER, s->size, bytes);
+    core_stand(c, spot);
+    int r = memory->ops->outside(memory, &c->cpu, VS_COUNTER_OTHER, (unsigned)size, bytes);
     if (r)
-        leave(c, s, r == VS_CPU_FAULT ? VS_STOP_ILLEGAL : r);
+        leave(c, spot, r == VS_CPU_FAULT ? VS_STOP_ILLEGAL : r);
 }
 
-uint64_t helper_outside(Guest *g, const struct site *s)
+uint64_t helper_outside(Guest *g, Spot spot, uint64_t size)
 {
     uint64_t value = 0;
-    get_outside(core_of(g), s, &value);
+    get_outside(core_of(g), spot, size, &value);
     return value;
 }
 
 /* Sets registers, by their places in the guest's state, to what came from outside. */
-static void set_registers(Guest *g, const struct site *s, const Int *places)
+static void set_registers(Guest *g, Spot spot, uint64_t size, const Int *places)
 {
     uint64_t values[4];
-    get_outside(core_of(g), s, values);
-    for (unsigned i = 0; i < s->size / sizeof(values[0]); i++)
+    get_outside(core_of(g), spot, size, values);
+    for (unsigned i = 0; i < size / sizeof(values[0]); i++)
         memcpy((uint8_t *)g + places[i], &values[i], sizeof(values[i]));
 }
 
-void helper_cpuid(Guest *g, const struct site *s)
+void helper_cpuid(Guest *g, Spot spot, uint64_t size)
 {
-    set_registers(g, s, cpuid_sets);
+    set_registers(g, spot, size, cpuid_sets);
 }
 
-void helper_rdtscp(Guest *g, const struct site *s)
+void helper_rdtscp(Guest *g, Spot spot, uint64_t size)
 {
-    set_registers(g, s, rdtscp_sets);
+    set_registers(g, spot, size, rdtscp_sets);
 }
 
 /* ---- others ---------------------------------------------------------------------------------- */
 
 static void put_parts(struct core *c, uint64_t addr, const struct site *s, const uint8_t *operand)
 {
-    for (unsigned i = 0; i < s->parts; i++) {
-        struct site part = *s;
-        part.size = s->part[i].size;
-        if (i + 1u < s->parts)
-            part.access = VS_ACCESS_PART;
-        put_bytes(c, addr + s->part[i].offset, &part, operand + s->part[i].offset);
-    }
+    for (unsigned i = 0; i < s->parts; i++)
+        put_bytes(c, addr + s->part[i].offset, s->spot, s->part[i].size,
+                  i + 1u < s->parts ? VS_ACCESS_PART : spot_access(s->spot),
+                  operand + s->part[i].offset);
 }
 
 uint64_t helper_call(Guest *g, const struct site *s, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
@@ -138,12 +139,9 @@ uint64_t helper_call(Guest *g, const struct site *s, uint64_t a, uint64_t b, uin
     uint64_t addr = args[s->address] + s->offset;
     uint8_t *operand = core->scratch + s->offset;
     args[s->address] = (uintptr_t)core->scratch;
-    if (s->effect == Ifx_Read || s->effect == Ifx_Modify) {
-        struct site first = *s;
-        if (s->effect == Ifx_Modify)
-            first.access = VS_ACCESS_PART;
-        get_bytes(core, addr, &first, operand);
-    }
+    if (s->effect == Ifx_Read || s->effect == Ifx_Modify)
+        get_bytes(core, addr, s->spot, s->size,
+                  s->effect == Ifx_Modify ? VS_ACCESS_PART : spot_access(s->spot), operand);
     uint64_t result = s->has_state
                           ? ((with_state *)s->helper)(g, args[0], args[1], args[2], args[3])
                           : ((without *)s->helper)(args[0], args[1], args[2], args[3]);
@@ -177,20 +175,20 @@ uint64_t helper_scratch_read(Guest *g, uint64_t addr, uint64_t size)
 
 /* ---- division -------------------------------------------------------------------------------- */
 
-void helper_check_unsigned(Guest *g, const struct site *s, uint64_t high, uint64_t low,
-                           uint64_t divisor)
+void helper_check_unsigned(Guest *g, Spot spot, uint64_t high, uint64_t low, uint64_t divisor,
+                           uint64_t size)
 {
-    bool fits = s->size == 8 ? high < divisor : low >> 32 < divisor;
+    bool fits = size == 8 ? high < divisor : low >> 32 < divisor;
     if (!fits)
-        leave(core_of(g), s, VS_STOP_ARITHMETIC);
+        leave(core_of(g), spot, VS_STOP_ARITHMETIC);
 }
 
-void helper_check_signed(Guest *g, const struct site *s, uint64_t high, uint64_t low,
-                         uint64_t divisor)
+void helper_check_signed(Guest *g, Spot spot, uint64_t high, uint64_t low, uint64_t divisor,
+                         uint64_t size)
 {
-    unsigned bits = 8u * s->size;
-    __int128 a = s->size == 8 ? (__int128)((unsigned __int128)high << 64 | low) : (int64_t)low;
-    __int128 b = s->size == 8 ? (int64_t)divisor : (int32_t)divisor;
+    unsigned bits = 8u * (unsigned)size;
+    __int128 a = size == 8 ? (__int128)((unsigned __int128)high << 64 | low) : (int64_t)low;
+    __int128 b = size == 8 ? (int64_t)divisor : (int32_t)divisor;
     __int128 least = (__int128)((unsigned __int128)1 << 127);
     bool fits = b != 0 && !(a == least && b == -1);
     if (fits) {
@@ -198,17 +196,18 @@ void helper_check_signed(Guest *g, const struct site *s, uint64_t high, uint64_t
         fits = quotient >= -half && quotient < half;
     }
     if (!fits)
-        leave(core_of(g), s, VS_STOP_ARITHMETIC);
+        leave(core_of(g), spot, VS_STOP_ARITHMETIC);
 }
 
-void helper_refuse(Guest *g, const struct site *s)
+void helper_refuse(Guest *g, Spot spot)
 {
-    leave(core_of(g), s, VS_STOP_LOAD_FAULT);
+    leave(core_of(g), spot, VS_STOP_LOAD_FAULT);
 }
 
-void helper_branch(Guest *g, const struct site *s, uint64_t taken, uint64_t next)
+void helper_branch(Guest *g, Spot spot, Branch branch, uint64_t taken, uint64_t to, uint64_t next)
 {
     struct core *c = core_of(g);
-    core_stand(c, s);
-    c->cpu.code->branched(&c->cpu, &s->insn, taken ? s->to : next, taken);
+    const struct vs_insn insn = branch_insn(branch);
+    core_stand(c, spot);
+    c->cpu.code->branched(&c->cpu, &insn, taken ? to : next, taken);
 }

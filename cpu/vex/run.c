@@ -222,6 +222,8 @@ static int advance(struct core *c, uint64_t most)
     int32_t counter = most < BLOCK_INSNS                 ? 1
                       : most - BLOCK_INSNS < COUNTER_MAX ? (int32_t)(most - BLOCK_INSNS + 1)
                                                          : COUNTER_MAX;
+    if (c->cpu.pause_after && c->cpu.pause_after < (uint64_t)counter)
+        counter = (int32_t)c->cpu.pause_after;
     bool single = b->single;
     int left = enter(c, b, single ? 1 : counter, &site);
     return after(c, single, left, site);
@@ -230,6 +232,7 @@ static int advance(struct core *c, uint64_t most)
 static int run_entered(struct core *c, uint64_t most)
 {
     uint64_t goal = most < UINT64_MAX - c->cpu.retired ? c->cpu.retired + most : UINT64_MAX;
+    uint64_t pause = c->cpu.pause_after ? c->cpu.retired + c->cpu.pause_after : UINT64_MAX;
     for (;;) {
         uint64_t pc = c->cpu.pc, retired = c->cpu.retired;
         int stop = complete(c);
@@ -246,7 +249,7 @@ static int run_entered(struct core *c, uint64_t most)
             c->cpu.passing = VS_PASSING_NONE;
         if (stop != GO_ON)
             return stop;
-        if (c->cpu.retired >= goal)
+        if (c->cpu.retired >= goal || c->cpu.retired >= pause)
             return VS_STOP_LIMIT; /* an instruction that repeats itself is left after its first */
     }
 }

@@ -70,8 +70,7 @@ static UInt capabilities(void)
     return caps;
 }
 
-/* Counts are exact only if VEX neither follows branches nor unrolls loops, and registers only if
- * they are set with each instruction. */
+/* Counts are exact only if VEX neither follows branches nor unrolls loops. */
 static void prepare(void)
 {
     VexControl control;
@@ -97,11 +96,12 @@ static Bool no_chasing(void *context, Addr addr)
     return False;
 }
 
-static UInt no_self_check(void *context, VexRegisterUpdates *updates,
+static UInt no_self_check(void *rewrite, VexRegisterUpdates *updates,
                           const VexGuestExtents *extents)
 {
-    (void)context, (void)extents;
-    *updates = VexRegUpdAllregsAtEachInsn;
+    const struct rewrite *r = rewrite;
+    (void)extents;
+    *updates = r->exact ? VexRegUpdAllregsAtEachInsn : VexRegUpdSpAtMemAccess;
     return 0;
 }
 
@@ -163,6 +163,11 @@ static size_t translate_some(struct rewrite *r, unsigned most)
 {
     r->most = most;
     vex_control.guest_max_insns = (Int)most;
+    r->exact = !r->of->certain;
+    size_t size = through_vex(r);
+    if (!size || !r->inexact)
+        return size;
+    r->exact = true;
     return through_vex(r);
 }
 
@@ -174,6 +179,10 @@ static int translate_held(struct core *c, struct cache *cache, bool single, stru
                         .of = &cache->head,
                         .new_site = site_room,
                         .context = cache};
+    if (!spot_fits(r.addr) || !spot_fits(r.addr + BLOCK_BYTES)) {
+        c->cpu.fault = r.addr;
+        return VS_STOP_FETCH_FAULT;
+    }
     int known = fetch(c, bytes);
     if (known <= 0)
         return known < 0 ? known : VS_STOP_FETCH_FAULT;

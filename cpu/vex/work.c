@@ -30,6 +30,16 @@ IRTemp unop(struct work *w, IRType type, IROp op, IRExpr *e)
     return assign(w, type, IRExpr_Unop(op, e));
 }
 
+void need_registers(struct work *w)
+{
+    w->r->inexact = !w->r->exact;
+}
+
+Spot spot_in(const struct work *w, enum vs_access access)
+{
+    return spot_of(w->pc, (Int)w->r->insns - 1 - w->taken - 1, access, w->undo);
+}
+
 struct site *new_site(struct work *w, unsigned size, enum vs_access access)
 {
     static struct site none;
@@ -38,11 +48,7 @@ struct site *new_site(struct work *w, unsigned size, enum vs_access access)
         w->r->failed = true;
         return &none;
     }
-    *s = (struct site){.pc = w->pc,
-                       .retired = (Int)w->r->insns - 1 - w->taken - 1,
-                       .size = (uint16_t)size,
-                       .access = (uint8_t)access,
-                       .undo = w->undo};
+    *s = (struct site){.spot = spot_in(w, access), .size = (uint16_t)size};
     return s;
 }
 

@@ -32,7 +32,13 @@ IRExpr *pointer(const void *p);
 IRTemp assign(struct work *w, IRType type, IRExpr *e);
 IRTemp unop(struct work *w, IRType type, IROp op, IRExpr *e);
 
-/* A place that calls a helper for an operand of `size` bytes. */
+/* Says that all registers have to be what they are in the program here. */
+void need_registers(struct work *w);
+
+/* Where the instruction calls a helper. */
+Spot spot_in(const struct work *w, enum vs_access access);
+
+/* A site of what the instruction does. */
 struct site *new_site(struct work *w, unsigned size, enum vs_access access);
 
 /* A helper may use the lane; what else it does to registers is said by whoever calls it. `guard`

@@ -46,7 +46,9 @@ struct vs_cpu {
      * Otherwise 0. */
     uint64_t iterations;
     uint64_t iterate_until; /* a run stops when `iterations` has come to this; 0: never */
-    uint32_t id;            /* by which the memory knows it */
+    uint64_t pause_after; /* a run may stop with VS_STOP_LIMIT after so many instructions, wherever
+                           * that costs least, and does so before many more; 0: it does not */
+    uint32_t id;          /* by which the memory knows it */
 };
 
 /* The head of a machine's decoded code. The owner may set the members after `flushes` while nothing
@@ -55,7 +57,9 @@ struct vs_cpu_code {
     const struct vs_cpu_ops *ops;
     uint64_t flushes; /* how often code was forgotten */
 
-    bool marks; /* the ISA's mark instruction stops a run with VS_STOP_MARK after it retired */
+    bool certain; /* the memories never refuse an access, but with errors after which nobody looks
+                   * at the core's registers any more; what they do does not depend on registers */
+    bool marks;   /* the ISA's mark instruction stops a run with VS_STOP_MARK after it retired */
     const uint64_t *breaks; /* ascending addresses at which a core stops with VS_STOP_BREAK, unless
                              * cpu->passing is the address; set with vs_cpu_break */
     size_t break_count;

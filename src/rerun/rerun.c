@@ -9,7 +9,7 @@
 #include "isa/noted.h"
 #include "rerun/rerun_state.h"
 
-/* Instructions, or iterations of one, between looks at how many events there are. */
+/* Instructions, or iterations of one, between looks at how many events there are, about. */
 #define SLICE 4096
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -57,8 +57,8 @@ static int run_on(struct vs_rerun *r, struct vs_rerun_thread *t, uint64_t iterat
                 until = iterations;
         }
         cpu->iterate_until = until;
-        int stop = r->selecting ? vs_selecting_run(r, t, left)
-                                : vs_cpu_run(cpu, left < SLICE ? left : SLICE);
+        cpu->pause_after = SLICE;
+        int stop = r->selecting ? vs_selecting_run(r, t, left) : vs_cpu_run(cpu, left);
         if (r->failed)
             return r->failed;
         if (stop < 0)
@@ -454,6 +454,7 @@ static int prepare(struct vs_rerun *r, const char *folder, struct vs_diag *diag)
     if (!r->code)
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
     r->thread_count = info->threads;
+    r->code->certain = true;
     r->code->branched = vs_rerun_branched;
     r->code->describe = r->isa->decode;
     return 0;

@@ -8,9 +8,6 @@
 #include "base/likely.h"
 #include "rerun/rerun_state.h"
 
-/* Instructions that are executed before somebody looks how many events there are. */
-#define SLICE 4096
-
 static unsigned thread_number(const struct vs_rerun *r, const struct vs_rerun_thread *t)
 {
     return (unsigned)(t - r->threads);
@@ -339,8 +336,8 @@ int vs_selecting_run(struct vs_rerun *r, struct vs_rerun_thread *t, uint64_t mos
         settle(r, t);
     enum vs_select_way way = way_of(s, own);
     uint64_t edge = to_edge(s, way), before = cpu->retired;
-    if (way == VS_SELECT_MADE && most > SLICE)
-        most = SLICE;
+    if (way != VS_SELECT_MADE)
+        cpu->pause_after = 0;
     if (most > edge)
         most = edge;
     if (renew(r))
