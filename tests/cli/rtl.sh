@@ -13,7 +13,7 @@ has_program verilator && has_program yosys || finish
 rtl=$VESTIGE_SRC/rtl
 flags=(-Wall -Wno-DECLFILENAME --top-module)
 etrace=etrace:sijump=off,ecall=plain # options that the encoder in hardware does not have
-tiny=mcfTG:base=2,tables=16,entries=2,tag=4,history_min=1,history_max=1000,loops=2,ittage=2,ittage_tables=6,ittage_tag=4,ras=5
+tiny=mcfTG:base=2,tables=4,entries=2,tag=4,history_min=1,history_max=70,loops=2,ittage=2,ittage_tables=3,ittage_tag=4,ras=5
 tiny+=,target_bits=10,bcnt_bits=5,icnt_bits=6
 
 begin has_no_warnings
@@ -76,14 +76,11 @@ expect_out '^packer_formal: holds'
 expect_out '^tage_formal: holds'
 cp -r "$rtl" "$T/rtl"
 sed -i "s/TAIL'(WORD) : TAIL'(fill)/TAIL'(WORD) : TAIL'(WORD)/" "$T/rtl/packer.sv"
-run "$VESTIGE_SRC/tools/rtl-formal" "$T/rtl"
-expect_status 1
-expect_out '^packer_formal: does not hold'
-cp "$rtl/packer.sv" "$T/rtl"
 sed -i "s/assign rests .*/assign rests = 1'b0;/" "$T/rtl/tage_halving.sv"
 run "$VESTIGE_SRC/tools/rtl-formal" "$T/rtl"
 expect_status 1
-expect_out '^packer_formal: holds'
+expect_out '^fifo_formal: holds'
+expect_out '^packer_formal: does not hold'
 expect_out '^tage_formal: does not hold'
 
 # recorded NAME CORES OPTION... -- PROGRAM...: $T/NAME.vest
@@ -287,7 +284,7 @@ done
 
 for technique in mcfTR_e mcfTR_b mcfTG; do
     configs='small medium large'
-    [ "$technique" != mcfTG ] || configs='2K 8K 64K'
+    [ "$technique" != mcfTG ] || configs='2K 8K'
     for config in $configs; do
         for timed in untimed timed; do
             for cores in 1 4; do

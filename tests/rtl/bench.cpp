@@ -77,7 +77,7 @@ class Bench
     Lane lanes[MOST_CORES];
     rtl_step ahead{};
     bool have_ahead = false;
-    uint64_t steps = 0, lost = 0, gaps = 0;
+    uint64_t steps = 0, lost = 0, gaps = 0, last_taken = 0;
     uint64_t now = 0, late = 0, waited = 0; // if paced
     uint64_t backlog = 0, burst = 0, drained = 0, counted = 0;
 
@@ -239,6 +239,8 @@ bool Bench::feed()
     for (unsigned core = 0; core < cores; core++)
         idle = idle && !lanes[core].busy;
     clock();
+    if (given)
+        last_taken = module.clocks;
     for (unsigned core = 0; core < cores; core++)
         if (given >> core & 1)
             account(core, room >> core & 1, lost_before >> core & 1);
@@ -256,9 +258,12 @@ int Bench::run()
         return 2;
     }
     module.start();
-    while (feed())
+    while (feed()) {
         if (module.clocks % 8192 == 0 && !module.same(model))
             return 1;
+        if (module.clocks - last_taken > module.LONG)
+            return !module.hangs(model);
+    }
     top.step = 0;
     if (!module.finish(model, random, pace))
         return 1;
