@@ -492,7 +492,8 @@ results:
 	@+$(MAKE) all
 	store=$(O)/results-$$(sha256sum $(PROGRAM) | cut -c 1-16).sweep && \
 	    for study in control-flow load-values data-addresses mispredictions locality characterization entropy over-time \
-	    software-traces costs mutation beyond platforms chip small-control-flow; do \
+	    software-traces costs mutation beyond platforms chip small-control-flow small-load-values \
+	    small-data-addresses streams; do \
 	    tools/results -b $(B) -s $$store $$study >$(O)/$$study.csv && \
 	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done && \
 	    tools/results -b $(B) -s $$store grids >$(O)/grids.csv
@@ -508,6 +509,8 @@ results:
 	mv $(O)/frontier.svg docs/frontier.svg
 	tools/frontier -n 4 >$(O)/frontier-4.svg
 	mv $(O)/frontier-4.svg docs/frontier-4.svg
+	tools/frontier -n 4 -z small >$(O)/frontier-small.svg
+	mv $(O)/frontier-small.svg docs/frontier-small.svg
 	for page in results tables published; do \
 	    tools/fill-doc docs/$$page.md.in >$(O)/$$page.md && mv $(O)/$$page.md docs/$$page.md || exit; done
 	tools/techniques-doc $(B) >$(O)/techniques.md

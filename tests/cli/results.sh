@@ -14,7 +14,7 @@ expect_status 0
 expect_no_err
 cmp -s "$out" "$VESTIGE_SRC/docs/results.md" || fail "docs/results.md is not what tools/fill-doc writes"
 [ "$(wc -l <"$out")" -le 150 ] || fail "docs/results.md is longer than a reader finishes"
-! grep -n '[0-9|] *|  |$\|takes % \|make its bits times' "$out" >&2 || fail "a figure is missing"
+! grep -n '[0-9|] *|  |$\|takes % \|s bits times\|_b.s times\|at `small` and at\|[(] [0-9,)]' "$out" >&2 || fail "a figure is missing"
 run "$VESTIGE_SRC/tools/fill-doc" "$VESTIGE_SRC/docs/tables.md.in"
 expect_status 0
 expect_no_err
@@ -83,6 +83,31 @@ expect_status 0
 expect_no_err
 cmp -s "$out" "$VESTIGE_SRC/docs/run-length.svg" || fail "docs/run-length.svg is not what tools/run-length-chart draws"
 ! grep -q '[ "]-*\(nan\|inf\)' "$out" || fail "what is no number in docs/run-length.svg"
+
+run "$VESTIGE_SRC/tools/frontier" -n 4 -z small
+expect_status 0
+expect_no_err
+cmp -s "$out" "$VESTIGE_SRC/docs/frontier-small.svg" || fail "docs/frontier-small.svg is not what tools/frontier draws"
+
+# Every table is listed with the command that makes it, and the test that computes some of it again.
+begin says_where_every_figure_comes_from
+sed -n '/^## Where the figures come from$/,/^## /s/^| `\([^|]*\)` | \([^|]*\) | \([^|]*\) |.*/\1|\2|\3/p' "$VESTIGE_SRC/docs/tables.md" >"$T/listed"
+expect_equal "$(cut -d '|' -f 1 "$T/listed" | sed 's/`, `/\n/g' | sort)" "$(cd "$results" && ls | sed 's/\.csv$//' | sort)" "tables"
+while IFS='|' read -r names command test; do
+    command=${command//[\`,;]/} test=${test//[\`,;]/}
+    for word in $command $test; do
+        case $word in
+        tools/* | tests/*) [ -f "$VESTIGE_SRC/$word" ] || fail "no $word, which is said to make or test $names" ;;
+        esac
+    done
+    case $test in
+    tests/*)
+        for name in ${names//\`, \`/ }; do
+            grep -q -- "$name" "$VESTIGE_SRC/${test%% *}" || fail "${test%% *} does not name $name"
+        done
+        ;;
+    esac
+done <"$T/listed"
 
 # The story of a sweep has the table's figures: its lines are points, and their names are in the picture's frontier.
 begin tells_the_story_of_a_sweep
@@ -215,8 +240,10 @@ while read -r name kind _; do
             "rows of $name with $n threads in platforms.csv"
     done
     expect_equal "$(grep -c "^$name,small,.*,1$" "$results/run-length.csv")" 4 "whole runs of $name in run-length.csv"
-    expect_equal "$(grep -c "^$name,small,host,mcf" "$results/steps.csv") $(grep -c "^$name,small,host-published,mcf" "$results/steps.csv")" \
-        "7 7" "rows of $name in steps.csv"
+    for size in small medium; do
+        expect_equal "$(grep -c "^$name,$size,host,m[cl][fv]" "$results/steps.csv") $(grep -c "^$name,$size,host-published,m[cl][fv]" "$results/steps.csv")" \
+            "11 11" "rows of $name in steps.csv, $size"
+    done
 done < <(sed 's/#.*//' "$VESTIGE_SRC/workloads/catalog" | awk 'NF')
 
 # Long runs: every technique of the study on every run.
@@ -225,7 +252,11 @@ while read -r name _ most _; do
     for n in 1 2 4 8; do
         [ "$most" != 1 ] || [ $n = 1 ] || continue
         expect_equal "$(grep -c "^$name,$n,untimed,[^,]*,[^,]*,[0-9]*,,[0-9]*,[0-9]*,[0-9]*$" "$results/small-control-flow.csv")" 16 "$name with $n threads"
+        expect_equal "$(grep -c "^$name,$n,untimed,[^,]*,[^,]*,[0-9]*,," "$results/small-load-values.csv")" 14 "loads of $name with $n threads"
+        case $n in 2 | 8) continue ;; esac
+        expect_equal "$(grep -c "^$name,$n,untimed,[^,]*,[^,]*,[0-9]*,," "$results/small-data-addresses.csv")" 6 "addresses of $name with $n threads"
     done
+    [ "$most" != 1 ] || expect_equal "$(grep -c "^$name," "$results/streams.csv")" 15 "streams of $name"
 done < <(sed 's/#.*//' "$VESTIGE_SRC/workloads/catalog" | awk 'NF')
 
 begin counts_what_is_executed_consistently
@@ -307,6 +338,14 @@ recompute signals 1 timed data-addresses
 recompute ocean 4 untimed beyond
 recompute ocean 4 timed beyond
 recompute racy 8 jitter beyond
+recompute cholesky 1 untimed small-control-flow
+recompute cholesky 1 untimed small-load-values
+recompute cholesky 1 untimed small-data-addresses
+
+begin keeps_streams_of_sha
+run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" -s "$T/store" -w sha streams
+expect_status 0
+expect_equal "$(tail -n +3 "$out")" "$(grep '^sha,' "$results/streams.csv")"
 
 begin keeps_timed_tables_of_other_platforms
 run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" -s "$T/store" -w radix -n 4 platforms
@@ -327,6 +366,43 @@ expect_status 0
 expect_no_err
 expect_equal "$(grep -c ',0$' "$out")" 16
 grep ',0$' "$out" | while read -r row; do grep -qx "$row" "$results/run-length.csv" || fail "no $row"; done
+
+begin keeps_costs
+run "$VESTIGE" record -q -f -o "$T/costs.vest" --cores 4 -- "$VESTIGE_BUILD/workloads/rv64/radix" -p 4 -n 500
+expect_status 0
+run "$VESTIGE" bandwidth --json "$T/costs.vest" -t mcfTR_e -t mcfTA:64K -t etrace:ir_bp -t rSDC-LSP -t mlvCF_e:CS32,granule=8 -t mc2RT:CS32 -t mc2RT_k:4K
+expect_status 0
+jq -r '[.technique, (.config | gsub(","; ";")), 4, .storage_bits, .gates] | join(",")' "$out" >"$T/costs"
+expect_equal "$(wc -l <"$T/costs")" 7
+while read -r row; do grep -qx "$row" "$results/costs.csv" || fail "costs.csv has no $row"; done <"$T/costs"
+
+if [ -n "$long" ]; then
+    begin keeps_the_chip
+    run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" chip
+    expect_status 0
+    cmp -s "$out" "$results/chip.csv" || fail "bench/results/chip.csv is another; make results"
+fi
+
+# What programs execute, as Callgrind counted it for the page, and as a recording has it here. Iterations of repeated
+# instructions are instructions there, so that programs are chosen that have few; libraries choose routines by the processor.
+begin keeps_what_workloads_execute
+while read -r name size; do
+    run "$VESTIGE" record -q -f -o "$T/host.vest" -- "$VESTIGE_BUILD/workloads/host/$name" -n "$size"
+    expect_status 0
+    run "$VESTIGE" info --json "$T/host.vest"
+    expect_status 0
+    jq -r '.instructions as $n | .counts | [$n, (.branches.classes.conditional_direct_taken + .branches.classes.conditional_direct_not_taken),
+        .loads.count, .stores.count] | @tsv' "$out" >"$T/counts"
+    read -r instructions conditional loads stores <"$T/counts"
+    row=$(grep "^| $name |" "$VESTIGE_SRC/docs/workloads.md" | tr -d ' ')
+    awk -F '|' -v n="$instructions" -v conditional="$conditional" -v loads="$loads" -v stores="$stores" '
+        function off(said, is) { return said - is > 0.15 || is - said > 0.15 }
+        { m = $4 * (1 - $12 / 100); if (off(100 * n / m, 100) || off($6 * $4 / m, 100 * conditional / n) || off($10 * $4 / m, 100 * loads / n) ||
+            off($11 * $4 / m, 100 * stores / n)) print m, $6 * $4 / m, $10 * $4 / m, $11 * $4 / m, "but", n, 100 * conditional / n, 100 * loads / n, 100 * stores / n }
+    ' <<<"$row" >"$T/off"
+    expect_equal "$(cat "$T/off")" '' "$name"
+done <<<"sha 1200
+aes 700"
 
 # The rows of the odd workloads add up to what the table says; here one program's rows are whole and exact.
 begin keeps_the_grids
