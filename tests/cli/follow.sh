@@ -471,8 +471,10 @@ are_stopped() {
 
 begin stops_and_continues_all_of_them
 rm -rf runs said
-"$VESTIGE" record -q --follow -o runs -- "$family" stay >said 2>&1 &
+set -m # in a group of its own, whose parent is here: an orphaned one would not stop
+"$VESTIGE" record -q --follow -o runs -- "$family" stay >said 2>&1 </dev/null &
 recorder=$!
+set +m
 await says stays 2
 kill -TSTP $recorder
 await are_stopped 3
@@ -480,7 +482,7 @@ kill -CONT $recorder
 await are_stopped 0
 # shellcheck disable=SC2046 # words
 kill -KILL $(sed -n 's/^stays //p' said)
-wait $recorder
+wait $recorder 2>/dev/null
 status=$?
 expect_status 137
 expect_runs 2

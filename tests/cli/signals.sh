@@ -27,8 +27,10 @@ says() {
 start() {
     _command="record $*"
     : >"$out"
+    set -m # in a group of its own, whose parent is here: an orphaned one would not stop
     env --default-signal "$VESTIGE" record -f -o r.vest "$@" <&9 >"$out" 2>"$err" &
     recorder=$!
+    set +m
     says ready
 }
 
