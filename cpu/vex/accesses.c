@@ -205,7 +205,6 @@ static bool is_port(const IRDirty *d)
 /* Goes on with the block as if the instruction could not be decoded. */
 void refuse(struct work *w)
 {
-    need_registers(w);
     IRExpr **args = mkIRExprVec_2(IRExpr_GSPTR(), u64(spot_in(w, VS_ACCESS_PLAIN)));
     add(w, IRStmt_Dirty(CALL(helper_refuse, args, NULL)));
 }
@@ -308,7 +307,6 @@ static void rewrite_nondet(struct work *w, const IRDirty *d, enum nondet kind)
                     : kind == NONDET_RDTSCP
                         ? 8 * sizeof(rdtscp_sets) / sizeof(rdtscp_sets[0])
                         : (unsigned)sizeofIRType(typeOfIRTemp(w->in->tyenv, d->tmp));
-    need_registers(w);
     IRExpr **args =
         mkIRExprVec_3(IRExpr_GSPTR(), u64(spot_in(w, VS_ACCESS_PLAIN)), u64((uint64_t)size));
     IRDirty *call = kind == NONDET_CPUID    ? CALL(helper_cpuid, args, d->guard)
@@ -341,7 +339,6 @@ static void check_division(struct work *w, const IRStmt *st)
     IROp op = e->Iex.Binop.op;
     bool large = op == Iop_DivModU128to64 || op == Iop_DivModS128to64;
     const uint64_t size = large ? 8 : 4;
-    need_registers(w);
     IRExpr *dividend = e->Iex.Binop.arg1, *divisor = e->Iex.Binop.arg2;
     IRExpr *high = large ? rd(unop(w, Ity_I64, Iop_128HIto64, dividend)) : u64(0);
     IRExpr *low = large ? rd(unop(w, Ity_I64, Iop_128to64, dividend)) : dividend;
@@ -356,7 +353,6 @@ static void check_division(struct work *w, const IRStmt *st)
 
 IRTemp read_outside(struct work *w)
 {
-    need_registers(w);
     IRExpr **args = mkIRExprVec_3(IRExpr_GSPTR(), u64(spot_in(w, VS_ACCESS_PLAIN)), u64(8));
     IRTemp t = newIRTemp(w->out->tyenv, Ity_I64);
     return call64(w, CALL_FOR(t, helper_outside, args, NULL));

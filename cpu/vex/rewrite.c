@@ -194,55 +194,14 @@ static void end_request(struct work *w)
     add(w, IRStmt_Put(reg, rd(read_outside(w))));
 }
 
-/* Whether the instruction may access memory, or only computes an address in the same way. */
-static bool has_operand(const struct x86 *x)
-{
-    const UInt op = x->opcode;
-    const bool third = !x->vector && (op == 0x0f38 || op == 0x0f3a); /* its opcode has one more */
-    const bool memory = x->rest[third] >> 6 != 3;
-    if (op > 0xff)
-        return memory && op != 0x0f0d && (op < 0x0f18 || op > 0x0f1f) && (op & ~0xfu) != 0x0f80;
-    switch (op) {
-    case 0x58 ... 0x5f: /* pop */
-    case 0x9d:
-    case 0xa0 ... 0xa7:
-    case 0xaa ... 0xaf:
-    case 0xc9: /* leave */
-    case 0xd7:
-        return true;
-    case 0x63:
-    case 0x69:
-    case 0x6b:
-    case 0x80 ... 0x8c:
-    case 0x8e:
-    case 0x8f:
-    case 0xc0:
-    case 0xc1:
-    case 0xc6:
-    case 0xc7:
-    case 0xd0 ... 0xd3:
-    case 0xd8 ... 0xdf:
-    case 0xf6:
-    case 0xf7:
-    case 0xfe:
-    case 0xff:
-        return memory;
-    default:
-        return op < 0x40 && (op & 4) == 0 && memory;
-    }
-}
-
 /* VEX leaves out a load if nothing comes of it, as when its register is set again. */
 static void lose_load(struct work *w)
 {
-    if (!w->r->exact && w->last == w->mark && has_operand(&w->x))
-        need_registers(w);
     static const IRType types[] = {[1] = Ity_I8,  [2] = Ity_I16,   [4] = Ity_I32,
                                    [8] = Ity_I64, [16] = Ity_V128, [32] = Ity_V256};
     UInt size = lost_load(w->in, w->mark, &w->x);
     if (!size)
         return;
-    need_registers(w);
     IRTemp addr = effective_address(w->out, &w->x);
     assign(w, types[size],
            read_memory(w, types[size], rd(addr),
@@ -315,7 +274,7 @@ static void rewrite_stmt(struct work *w, Int i)
     struct range r;
     if (sets(w, st, &r)) {
         if (st->tag == Ist_Put && st->Ist.Put.offset == w->in->offsIP)
-            return; /* a site or an exit says where the program is */
+            return; /* a spot or an exit says where the program is */
         if (!w->undo && i < w->last)
             w->pending[w->pending_count++] = i;
         else
@@ -394,13 +353,12 @@ IRSB *rewrite_block(void *rewrite, IRSB *in, const VexGuestLayout *layout,
     struct work w = {.r = r, .in = in, .out = deepCopyIRSBExceptStmts(in)};
     (void)layout, (void)extents, (void)host, (void)guest_word, (void)host_word;
     r->insns = r->length = 0;
-    r->repeats = r->beyond = r->inexact = false;
+    r->repeats = r->beyond = false;
     while (w.mark < in->stmts_used && in->stmts[w.mark]->tag != Ist_IMark)
         w.mark++;
     for (; w.mark < in->stmts_used; w.mark = w.end) {
         const IRStmt *mark = in->stmts[w.mark];
         if (is_cut(&w, mark)) {
-            need_registers(&w);
             count(&w, (Int)r->insns);
             w.out->next = u64(mark->Ist.IMark.addr);
             w.out->jumpkind = Ijk_Boring;

@@ -5,10 +5,7 @@
  * An instruction's registers change after its last access: where the block sets them earlier, they
  * are set later, or, if that cannot be, all registers are kept beforehand and put back. The event
  * counter, which VEX takes one from at the beginning of each block, loses one for each instruction
- * of the block by the time it is left.
- *
- * If the block is never left at an access (vs_cpu_code.certain), VEX may leave out what sets a
- * register that is set again, and most blocks are smaller for it. */
+ * of the block by the time it is left. */
 #ifndef REWRITE_H
 #define REWRITE_H
 
@@ -30,7 +27,6 @@ struct rewrite {
     size_t size;                  /* bytes of code that are known */
     unsigned most;                /* instructions */
     const struct vs_cpu_code *of; /* has the addresses to stop at */
-    bool exact;                   /* registers are set with each instruction */
     struct site *(*new_site)(void *context);
     void *context;
 
@@ -39,8 +35,6 @@ struct rewrite {
     unsigned length; /* bytes */
     bool repeats;    /* it is one instruction, which repeats itself */
     bool beyond;     /* its first instruction is not wholly known */
-    bool inexact;    /* it has to be made again with `exact`: it may be left in the middle, or has
-                      * lost an access */
     bool failed;     /* there was no memory */
 };
 

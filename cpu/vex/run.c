@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A run stops after so many instructions exactly. VEX's event counter is set so that it is used up
- * before a block could go too far; what remains is done by blocks that are short enough, and at
- * last by single instructions. */
+/* A run stops after so many instructions exactly, unless it may pause. VEX's event counter is set
+ * so that it is used up before a block could go too far; what remains is done by blocks that are
+ * short enough, and at last by single instructions. */
 #include <string.h>
 
 #include <config.h>
@@ -203,8 +203,9 @@ static int complete(struct core *c)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* Executes one or more of at most `most` instructions. Returns GO_ON, a stop, or an error. */
-static int advance(struct core *c, uint64_t most)
+/* Executes one or more of at most `most` instructions, and about `pause` of them. Returns GO_ON, a
+ * stop, or an error. */
+static int advance(struct core *c, uint64_t most, uint64_t pause)
 {
     struct block *b;
     uint64_t site;
@@ -222,8 +223,8 @@ static int advance(struct core *c, uint64_t most)
     int32_t counter = most < BLOCK_INSNS                 ? 1
                       : most - BLOCK_INSNS < COUNTER_MAX ? (int32_t)(most - BLOCK_INSNS + 1)
                                                          : COUNTER_MAX;
-    if (c->cpu.pause_after && c->cpu.pause_after < (uint64_t)counter)
-        counter = (int32_t)c->cpu.pause_after;
+    if (pause < (uint64_t)counter)
+        counter = (int32_t)pause;
     bool single = b->single;
     int left = enter(c, b, single ? 1 : counter, &site);
     return after(c, single, left, site);
@@ -240,7 +241,7 @@ static int run_entered(struct core *c, uint64_t most)
             return stop;
         if (c->cpu.retired >= goal)
             return VS_STOP_LIMIT;
-        stop = advance(c, goal - c->cpu.retired);
+        stop = advance(c, goal - c->cpu.retired, pause - c->cpu.retired);
         if (c->code_changed) {
             c->code_changed = false;
             cache_flush(cache_of(c), 0, UINT64_MAX);

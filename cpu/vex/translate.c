@@ -70,7 +70,8 @@ static UInt capabilities(void)
     return caps;
 }
 
-/* Counts are exact only if VEX neither follows branches nor unrolls loops. */
+/* Counts are exact only if VEX neither follows branches nor unrolls loops, and registers only if
+ * they are set with each instruction. */
 static void prepare(void)
 {
     VexControl control;
@@ -96,12 +97,11 @@ static Bool no_chasing(void *context, Addr addr)
     return False;
 }
 
-static UInt no_self_check(void *rewrite, VexRegisterUpdates *updates,
+static UInt no_self_check(void *context, VexRegisterUpdates *updates,
                           const VexGuestExtents *extents)
 {
-    const struct rewrite *r = rewrite;
-    (void)extents;
-    *updates = r->exact ? VexRegUpdAllregsAtEachInsn : VexRegUpdSpAtMemAccess;
+    (void)context, (void)extents;
+    *updates = VexRegUpdAllregsAtEachInsn;
     return 0;
 }
 
@@ -144,17 +144,30 @@ static struct site *site_room(void *cache)
     return cache_room(cache, sizeof(struct site));
 }
 
+/* Fetches what lies before the code: as many of a request's rotations as are there. Returns as
+ * fetch. */
+static int fetch_before(struct core *c, uint8_t *bytes)
+{
+    struct vs_cpu_memory *memory = c->cpu.memory;
+    uint64_t fault = c->cpu.fault;
+    int n = 0;
+    for (int size = REQUEST_LENGTH; size > n && n >= 0; size -= REQUEST_ROTATION) {
+        memset(bytes, 0, REQUEST_LENGTH);
+        n = memory->ops->fetch(memory, &c->cpu, c->cpu.pc - (uint64_t)size,
+                               bytes + REQUEST_LENGTH - size, (size_t)size);
+    }
+    if (n >= 0)
+        c->cpu.fault = fault;
+    return n;
+}
+
 /* Fetches code and what lies before it. Returns how many bytes of it there are; as fetch. */
 static int fetch(struct core *c, uint8_t *bytes)
 {
     struct vs_cpu_memory *memory = c->cpu.memory;
-    uint64_t fault = c->cpu.fault;
-    int n = memory->ops->fetch(memory, &c->cpu, c->cpu.pc - REQUEST_LENGTH, bytes, REQUEST_LENGTH);
+    int n = fetch_before(c, bytes);
     if (n < 0)
         return n;
-    c->cpu.fault = fault;
-    if (n < REQUEST_LENGTH)
-        memset(bytes, 0, REQUEST_LENGTH);
     memset(bytes + REQUEST_LENGTH, 0, BLOCK_BYTES + PADDING);
     return memory->ops->fetch(memory, &c->cpu, c->cpu.pc, bytes + REQUEST_LENGTH, BLOCK_BYTES);
 }
@@ -163,11 +176,6 @@ static size_t translate_some(struct rewrite *r, unsigned most)
 {
     r->most = most;
     vex_control.guest_max_insns = (Int)most;
-    r->exact = !r->of->certain;
-    size_t size = through_vex(r);
-    if (!size || !r->inexact)
-        return size;
-    r->exact = true;
     return through_vex(r);
 }
 

@@ -30,11 +30,6 @@ IRTemp unop(struct work *w, IRType type, IROp op, IRExpr *e)
     return assign(w, type, IRExpr_Unop(op, e));
 }
 
-void need_registers(struct work *w)
-{
-    w->r->inexact = !w->r->exact;
-}
-
 Spot spot_in(const struct work *w, enum vs_access access)
 {
     return spot_of(w->pc, (Int)w->r->insns - 1 - w->taken - 1, access, w->undo);

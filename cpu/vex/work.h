@@ -32,9 +32,6 @@ IRExpr *pointer(const void *p);
 IRTemp assign(struct work *w, IRType type, IRExpr *e);
 IRTemp unop(struct work *w, IRType type, IROp op, IRExpr *e);
 
-/* Says that all registers have to be what they are in the program here. */
-void need_registers(struct work *w);
-
 /* Where the instruction calls a helper. */
 Spot spot_in(const struct work *w, enum vs_access access);
 

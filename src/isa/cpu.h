@@ -30,7 +30,8 @@ struct vs_cpu_ops;
 
 #define VS_CPU_SAVED_MAX 4096 /* bytes of a copy of a core of any ISA */
 
-/* The head of a core. The owner may set pc, memory, code, id and passing between runs. */
+/* The head of a core. The owner may set pc, memory, code, id, passing,
+ * iterate_until and pause_after between runs. */
 struct vs_cpu {
     const struct vs_cpu_ops *ops;
     struct vs_cpu_memory *memory; /* what it accesses; the owner's */
@@ -46,9 +47,10 @@ struct vs_cpu {
      * Otherwise 0. */
     uint64_t iterations;
     uint64_t iterate_until; /* a run stops when `iterations` has come to this; 0: never */
-    uint64_t pause_after; /* a run may stop with VS_STOP_LIMIT after so many instructions, wherever
-                           * that costs least, and does so before many more; 0: it does not */
-    uint32_t id;          /* by which the memory knows it */
+    uint64_t pause_after;   /* a run that is not observed may stop with VS_STOP_LIMIT after so many
+                             * instructions, wherever that costs least, and does so before many
+                             * more; 0: it does not */
+    uint32_t id;            /* by which the memory knows it */
 };
 
 /* The head of a machine's decoded code. The owner may set the members after `flushes` while nothing
@@ -57,9 +59,7 @@ struct vs_cpu_code {
     const struct vs_cpu_ops *ops;
     uint64_t flushes; /* how often code was forgotten */
 
-    bool certain; /* the memories never refuse an access, but with errors after which nobody looks
-                   * at the core's registers any more; what they do does not depend on registers */
-    bool marks;   /* the ISA's mark instruction stops a run with VS_STOP_MARK after it retired */
+    bool marks; /* the ISA's mark instruction stops a run with VS_STOP_MARK after it retired */
     const uint64_t *breaks; /* ascending addresses at which a core stops with VS_STOP_BREAK, unless
                              * cpu->passing is the address; set with vs_cpu_break */
     size_t break_count;
@@ -84,7 +84,7 @@ struct vs_cpu_code {
 /* Why a run ended. With all but the first four, the instruction at pc is where the run stopped, and
  * did not retire. */
 enum vs_stop {
-    VS_STOP_LIMIT,       /* as many instructions retired as were asked for */
+    VS_STOP_LIMIT,       /* as many instructions retired as were asked for, or it pauses */
     VS_STOP_LOG,         /* the log has no room for more */
     VS_STOP_CALL,        /* a system call, which has retired; pc is after it */
     VS_STOP_MARK,        /* a mark, which has retired; fault: its number */

@@ -454,7 +454,6 @@ static int prepare(struct vs_rerun *r, const char *folder, struct vs_diag *diag)
     if (!r->code)
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
     r->thread_count = info->threads;
-    r->code->certain = true;
     r->code->branched = vs_rerun_branched;
     r->code->describe = r->isa->decode;
     return 0;

@@ -234,10 +234,12 @@ static bool parse_one(struct vs_packed_snapshot *s, const uint8_t **at, const ui
 int vs_snapshots_parse(struct vs_packed_snapshots *s, const uint8_t *bytes, size_t size,
                        unsigned count, unsigned threads, size_t core)
 {
-    const uint8_t *at = bytes, *end = bytes + size;
     *s = (struct vs_packed_snapshots){0};
+    if (!count)
+        return size ? -VSE_CORRUPT : 0;
     if (count > VS_SNAPSHOTS_MOST)
         return -VSE_CORRUPT;
+    const uint8_t *at = bytes, *end = bytes + size;
     for (; s->count < count; s->count++) {
         struct vs_packed_snapshot *one = &s->snapshots[s->count];
         if (!parse_one(one, &at, end, threads, core) ||

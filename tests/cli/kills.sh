@@ -91,7 +91,7 @@ worker() {
     RANDOM=$((1 + $1)) out=$out.$1 err=$err.$1
     mkdir "worker$1" && cd "worker$1" || exit 2
     for ((round = $1; round < times; round += 2)); do
-        killed $((round / 2 % 6))
+        killed $(((round / 2 + 3 * $1) % 6)) # the two begin with other kinds
     done
     echo "$sealed $saved $late" >counts
     exit $_bad
