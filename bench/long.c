@@ -351,9 +351,15 @@ void bench_long(struct bench *b)
     snprintf(p.run, sizeof(p.run), "%s/long.vest", bench_folder(b));
     snprintf(p.out, sizeof(p.out), "%s/long.out", bench_folder(b));
     snprintf(p.text, sizeof(p.text), "%s/long.txt", bench_folder(b));
-    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
-        if (bench_wants(b, programs[i].name))
-            one(b, &p, &programs[i]);
+    size_t measured = 0;
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        if (!bench_wants(b, programs[i].name))
+            continue;
+        one(b, &p, &programs[i]);
+        measured++;
+    }
+    if (!measured)
+        bench_fail("--only: no such program; see the rows of docs/performance.md");
     unlink(p.run);
     unlink(p.out);
     unlink(p.text);

@@ -20,8 +20,8 @@
  * 0), its useful bits are 0, and the counter `choice` (4 bits, starts at 0) is not negative: then
  * the alternative's does.
  *
- * Learning. What is weak, useful or right is as the look found it; only the counting itself is of
- * what the entries have come to.
+ * Learning. What is weak, useful or right is as the look found it; counters are
+ * changed as they are by then, after any halving.
  * - If the provider is weak, not useful, and differs from the alternative, `choice` counts up if
  *   the alternative was right, down if not.
  * - If the prediction was wrong, and the provider is not a weak, not useful one that was right, an

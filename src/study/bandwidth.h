@@ -50,7 +50,8 @@ struct vs_bandwidth_options {
                     * techniques that have them (see study/pace.h); 0: none */
     bool at_once;  /* bits come soon: without a pass beforehand, so that there is no prior
                     * (technique/seen.h) and there are more of them; and in small pieces */
-    bool alone;    /* without threads of its own, for whoever has several studies side by side */
+    bool alone;    /* without threads of its own, for whoever has several studies side by side;
+                    * encoders    then share parts (technique/parts.h) */
     const atomic_bool *stop;               /* NULL, or ends the reading early once it is set */
     enum vs_by by;                         /* rows tell where their bits are sent */
     const struct vs_placer *placer;        /* NULL, or it numbers places; `by` is not used then */

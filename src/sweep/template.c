@@ -105,8 +105,8 @@ static int expand_alternative(struct vs_words *out, struct vs_arena *arena, cons
         return add_value(out, arena, text, (size_t)(end - text), diag);
     if (!words)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1,
-                           "'*' stands for words, and this is a number: "
-                           "give a range, LO..HI or LO..HI*FACTOR");
+                           "'*' stands for words of a parameter or, by itself, for all "
+                           "configurations: give a range, LO..HI or LO..HI*FACTOR");
     for (; *words && !e; words++)
         e = add_value(out, arena, *words, strlen(*words), diag);
     return e;

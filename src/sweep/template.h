@@ -5,6 +5,7 @@
  *   name=VALUES    values of a parameter between bars; LO..HI*F, LO..HI+S and LO..HI are ranges,
  *                  and * is every word that the parameter takes
  *   A|B            configurations
+ *   *              all configurations of the technique
  *   (A,B|C)        settings that go together: each alternative is a list of them
  *
  * Every setting is one that the technique takes by itself; which of them fit together is known only

@@ -28,8 +28,8 @@ struct encoder_core {
     uint64_t mark;            /* iCnt after its last branch or message */
     uint64_t target;          /* the last one in a message */
     bool alive;
-    /* If parts are shared, the counters are set when a step is taken, to what there is in all since
-     * these totals. */
+    /* If parts are shared, the counters are set when a step is taken, to the core's totals less
+     * these. */
     uint64_t branches_before;
     size_t due; /* the block of the slice by whose end a counter may be full */
     uint64_t instructions_before;
