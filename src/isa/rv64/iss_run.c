@@ -4,6 +4,7 @@
 #include "base/likely.h"
 #include "isa/rv64/iss_fp.h"
 #include "isa/rv64/iss.h"
+#include "isa/rv64/iss_words.h"
 #include "vestige/error.h"
 
 /* What the functions below return beside VS_STOP_x: the store was done, and blocks are out of
